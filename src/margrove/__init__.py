@@ -1,0 +1,45 @@
+"""Large-margin classification over class taxonomies.
+
+>>> import margrove as mg
+
+Names are imported on first use, so `import margrove` is cheap and prediction never loads the training kernels.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_ROOMS = {
+    "Taxonomy": "margrove.taxonomy",
+    "HierarchicalSVM": "margrove.classifiers",
+    "load": "margrove.loading",
+    "costs": "margrove.taxonomy.costs",
+    "metrics": "margrove.metrics",
+    "datasets": "margrove.tables.datasets",
+}
+
+__all__ = ["HierarchicalSVM", "Taxonomy", "costs", "datasets", "load", "metrics"]  # noqa: F822
+
+if TYPE_CHECKING:
+    from margrove import metrics as metrics
+    from margrove.classifiers import HierarchicalSVM as HierarchicalSVM
+    from margrove.loading import load as load
+    from margrove.tables import datasets as datasets
+    from margrove.taxonomy import Taxonomy as Taxonomy
+    from margrove.taxonomy import costs as costs
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ROOMS:
+        raise AttributeError(f"module 'margrove' has no attribute {name!r}")
+    room = importlib.import_module(_ROOMS[name])
+    value = room if room.__name__.endswith("." + name) else getattr(room, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
