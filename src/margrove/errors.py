@@ -1,7 +1,7 @@
 """Every error and warning that Margrove raises on purpose.
 
-All errors derive from `MargroveError`, which is a `ValueError`: code written for scikit-learn catches them, and
-the command line turns each family into its exit status.
+All errors derive from `MargroveError`, which is a `ValueError`: code written for scikit-learn catches them,
+and the command line turns each family into its exit status.
 """
 
 from __future__ import annotations
@@ -60,6 +60,26 @@ class DataError(MargroveError):
 
 class ModelFileError(MargroveError):
     """A file is not a model that this version can load."""
+
+
+class NotAModelFileError(ModelFileError):
+    """The file is something other than a Margrove model."""
+
+
+class TruncatedModelFileError(ModelFileError):
+    """The file ends too early."""
+
+
+class DamagedModelFileError(ModelFileError):
+    """The bytes are not those that were saved."""
+
+
+class NewerModelFileError(ModelFileError):
+    """The file was written by a newer Margrove, in a format unknown to this one."""
+
+
+class InvalidModelFileError(ModelFileError):
+    """The file is whole, but what it says is not a model."""
 
 
 class ScaleWarning(UserWarning):
