@@ -1,0 +1,158 @@
+"""What classes share: the attribute vectors of Cai's section 3.2 (maths.md, A.1-A.5).
+
+A class's score is `F = Lambda @ (node scores)`. Like a cost, an attribute map is a small specification,
+bound to a taxonomy and its classes when they are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from margrove.errors import DataError
+from margrove.taxonomy.binding import class_taxonomy, keep_columns, row_of
+from margrove.taxonomy.build import IntArray, Name, SparseMatrix
+
+if TYPE_CHECKING:
+    from margrove.taxonomy.graph import Taxonomy
+
+Bound: TypeAlias = "tuple[SparseMatrix, IntArray | None]"
+"""Lambda (classes x columns, sorted indices) and the taxonomy's node of each column, if it is one."""
+
+
+class Attributes(Protocol):
+    """A specification of class attributes, without a taxonomy yet."""
+
+    def bind(self, taxonomy: Taxonomy | None, classes: Sequence[Name]) -> Bound:
+        """Lambda for these terminal nodes, without columns that cannot matter, and each column's node."""
+        ...
+
+
+@dataclass(frozen=True)
+class OneHot:
+    """Every class is an attribute of its own: the flat classifier (A.2)."""
+
+    def bind(self, taxonomy: Taxonomy | None, classes: Sequence[Name]) -> Bound:
+        """The identity; its columns are the classes' nodes."""
+        from scipy.sparse import eye_array
+
+        graph = class_taxonomy(taxonomy, classes)
+        identity = eye_array(len(classes), format="csr")
+        return identity, graph.indices(classes)
+
+
+@dataclass(frozen=True)
+class Ancestors:
+    """1 for every ancestor but the root (A.3)."""
+
+    def bind(self, taxonomy: Taxonomy | None, classes: Sequence[Name]) -> Bound:
+        """The rows of ancestors."""
+        return _informative(class_taxonomy(taxonomy, classes).ancestor_matrix(classes))
+
+
+@dataclass(frozen=True)
+class DepthScaled:
+    """One over the square root of the depth, for every ancestor but the root (A.4, A.5).
+
+    `by="taxonomy"` takes the depth of the deepest class for all, `by="class"` each class's own.
+    """
+
+    by: Literal["taxonomy", "class"] = "taxonomy"
+
+    def __post_init__(self) -> None:
+        if self.by not in ("taxonomy", "class"):
+            raise DataError(f"depth_scaled by is {self.by!r}; expected 'taxonomy' or 'class'")
+
+    def bind(self, taxonomy: Taxonomy | None, classes: Sequence[Name]) -> Bound:
+        """The scaled rows of ancestors."""
+        graph = class_taxonomy(taxonomy, classes)
+        ancestors = graph.ancestor_matrix(classes)
+        depth = np.diff(ancestors.indptr) - 1
+        if self.by == "taxonomy":
+            deepest = np.diff(graph.ancestor_matrix().indptr).max() - 1
+            depth = np.full(len(depth), deepest)
+        ancestors.data /= np.sqrt(np.maximum(depth, 1))[row_of(ancestors)]
+        return _informative(ancestors)
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Any matrix, one row for each class (A.1)."""
+
+    matrix: Any = field(repr=False)
+
+    def bind(self, taxonomy: Taxonomy | None, classes: Sequence[Name]) -> Bound:
+        """The matrix; its columns stand for no nodes."""
+        from scipy.sparse import csr_array, issparse
+
+        class_taxonomy(taxonomy, classes)
+        values: Any = self.matrix if issparse(self.matrix) else np.asarray(self.matrix, dtype=np.float64)
+        if values.ndim != 2 or values.shape[0] != len(classes):
+            raise DataError(
+                f"attributes have the shape {values.shape}; expected a row for each of {len(classes)} classes"
+            )
+        attributes: SparseMatrix = csr_array(values, dtype=np.float64, copy=True)
+        attributes.sum_duplicates()
+        attributes.eliminate_zeros()
+        wrong = np.flatnonzero(~np.isfinite(attributes.data))
+        if len(wrong):
+            row, column = row_of(attributes)[wrong[0]], attributes.indices[wrong[0]]
+            raise DataError(f"attributes[{row}, {column}] is {attributes.data[wrong[0]]}; it must be finite")
+        attributes.indices = attributes.indices.astype(np.int32)
+        attributes.indptr = attributes.indptr.astype(np.int32)
+        return _informative(attributes)[0], None
+
+
+def _informative(attributes: SparseMatrix) -> tuple[SparseMatrix, NDArray[np.int32]]:
+    """Without the columns that no class has, and those with one value for all: neither is in a contrast."""
+    n_classes, n_columns = attributes.shape
+    used = np.bincount(attributes.indices, minlength=n_columns)
+    lowest, highest = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
+    np.minimum.at(lowest, attributes.indices, attributes.data)
+    np.maximum.at(highest, attributes.indices, attributes.data)
+    same = (used == n_classes) & (lowest == highest) & (n_classes > 1)
+    keep = (used > 0) & ~same
+    return keep_columns(attributes, keep), np.flatnonzero(keep).astype(np.int32)
+
+
+def one_hot() -> OneHot:
+    """Every class is an attribute of its own (A.2): the flat classifier."""
+    return OneHot()
+
+
+def ancestors() -> Ancestors:
+    """1 for every ancestor but the root (A.3)."""
+    return Ancestors()
+
+
+def depth_scaled(by: Literal["taxonomy", "class"] = "taxonomy") -> DepthScaled:
+    """Ancestors, scaled by the depth of the taxonomy (A.4) or of each class (A.5); Cai's section 7.2."""
+    return DepthScaled(by)
+
+
+_NAMED: Mapping[str, Callable[[], Attributes]] = {
+    "one-hot": one_hot,
+    "ancestors": ancestors,
+    "depth-scaled": depth_scaled,
+    "depth-scaled-class": lambda: depth_scaled("class"),
+}
+NAMES: tuple[str, ...] = tuple(_NAMED)
+
+
+def get(attributes: Any) -> Attributes:
+    """Attributes from their specification, their function, their name ("depth-scaled") or a matrix."""
+    if isinstance(attributes, str):
+        found = _NAMED.get(attributes.replace("_", "-"))
+        if found is None:
+            raise DataError(
+                f"no attributes are called {attributes!r}; expected one of {', '.join(NAMES)}, or a matrix"
+            )
+        return found()
+    if hasattr(attributes, "bind"):
+        bound: Attributes = attributes
+        return bound
+    return get(attributes()) if callable(attributes) else Given(attributes)
