@@ -1,0 +1,153 @@
+"""The measures again, as slow loops straight from their definitions; sets of labels, one list entry a row.
+
+`anc` maps each node to the set of its ancestors, itself included; scores are dictionaries from class to number.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+
+def naive_mean(values, weights=None):
+    weights = [1] * len(values) if weights is None else weights
+    return sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights)
+
+
+def naive_union(anc, labels):
+    return {v for y in labels for v in anc[y]}
+
+
+def naive_zero_one_loss(true, predicted, weights=None):
+    return naive_mean([float(t != p) for t, p in zip(true, predicted, strict=True)], weights)
+
+
+def naive_tree_distance(anc, y, r):
+    return len(anc[y] ^ anc[r]) / 2
+
+
+def naive_tree_loss(true, predicted, anc, weights=None):
+    sizes = [
+        len(naive_union(anc, t) ^ naive_union(anc, p)) / 2 for t, p in zip(true, predicted, strict=True)
+    ]
+    return naive_mean(sizes, weights)
+
+
+def naive_symmetric_difference_loss(true, predicted, anc, volume, c_miss, c_extra, weights=None):
+    losses = []
+    for t, p in zip(true, predicted, strict=True):
+        right, given = naive_union(anc, t), naive_union(anc, p)
+        loss = c_miss * sum(volume[v] for v in right) + c_extra * sum(volume[v] for v in given)
+        losses.append(loss - (c_miss + c_extra) * sum(volume[v] for v in right & given))
+    return naive_mean(losses, weights)
+
+
+def naive_cost_loss(true, predicted, cost, weights=None):
+    return naive_mean([cost(t, p) for t, p in zip(true, predicted, strict=True)], weights)
+
+
+def naive_h_loss(parent, children, y, r, kind):
+    """Wang's c of the highest nodes in which two leaves' paths differ (subtree: both of them; sibling: one)."""
+
+    def path(v):
+        return [*path(parent[v]), v] if v in parent else [v]
+
+    def size(v):
+        return 1 + sum(size(c) for c in children.get(v, []))
+
+    def c(v):
+        if kind == "subtree":
+            return size(v) / len(parent)
+        return c(parent[v]) / len(children[parent[v]]) if v in parent else 1.0
+
+    if y == r:
+        return 0.0
+    a, b = next((a, b) for a, b in zip(path(y), path(r), strict=False) if a != b)
+    return c(a) + c(b) if kind == "subtree" else (c(a) + c(b)) / 2
+
+
+def naive_f1(hits, predicted, true):
+    return 2 * hits / (predicted + true) if predicted + true else 0.0
+
+
+def naive_micro_f1(true, predicted):
+    hits = sum(len(t & p) for t, p in zip(true, predicted, strict=True))
+    return naive_f1(hits, sum(map(len, predicted)), sum(map(len, true)))
+
+
+def naive_macro_f1(true, predicted):
+    classes = set().union(*true, *predicted)
+    if not classes:
+        return 0.0
+    scores = []
+    for k in classes:
+        hits = sum(k in t and k in p for t, p in zip(true, predicted, strict=True))
+        scores.append(naive_f1(hits, sum(k in p for p in predicted), sum(k in t for t in true)))
+    return sum(scores) / len(scores)
+
+
+def naive_hierarchical_precision_recall_f1(true, predicted, anc, root):
+    right = [naive_union(anc, t) - {root} for t in true]
+    given = [naive_union(anc, p) - {root} for p in predicted]
+    hits = sum(len(a & b) for a, b in zip(right, given, strict=True))
+    n_given, n_right = sum(map(len, given)), sum(map(len, right))
+    precision = hits / n_given if n_given else 0.0
+    recall = hits / n_right if n_right else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
+    return precision, recall, f1
+
+
+def naive_top(scores):
+    return max(scores, key=scores.get)  # the first of equals
+
+
+def naive_one_accuracy(true, tops, weights=None):
+    return naive_mean([float(top in t) for t, top in zip(true, tops, strict=True)], weights)
+
+
+def naive_parent_accuracy(true, tops, parents):
+    def agree(y, top):
+        return y == top or bool(parents[y] & parents[top])
+
+    return naive_mean([float(any(agree(y, f) for y in t)) for t, f in zip(true, tops, strict=True)])
+
+
+def naive_top_loss(true, tops, cost):
+    return naive_mean(
+        [0.0 if f in t else max(cost(y, f) for y in t) for t, f in zip(true, tops, strict=True)]
+    )
+
+
+def naive_average_precision(true, scores):
+    rows = []
+    for t, s in zip(true, scores, strict=True):
+        precisions = []
+        for y in t:
+            above = {r for r in s if s[r] >= s[y]}
+            precisions.append(Fraction(len(above & t), len(above)))
+        rows.append(sum(precisions) / len(t))
+    return float(naive_mean(rows))
+
+
+def naive_ranking_loss(true, scores):
+    rows = []
+    for t, s in zip(true, scores, strict=True):
+        wrong = set(s) - t
+        lost = sum(s[y] <= s[r] for y in t for r in wrong)
+        rows.append(Fraction(lost, len(t) * len(wrong)) if wrong else Fraction(0))
+    return float(naive_mean(rows))
+
+
+def naive_maximal_loss(true, scores, cost):
+    rows = []
+    for t, s in zip(true, scores, strict=True):
+        rows.append(max((cost(y, r) for y in t for r in set(s) - t if s[y] <= s[r]), default=0.0))
+    return naive_mean(rows)
+
+
+def naive_level_accuracy(true, predicted, anc, depth_of, depth):
+    def raised(y):
+        return {v for v in anc[y] if depth_of[v] == min(depth, depth_of[y])}
+
+    return naive_mean(
+        [float(any(raised(y) & raised(p) for y in t)) for t, p in zip(true, predicted, strict=True)]
+    )
