@@ -7,7 +7,7 @@ where it stands in the user's data: `where(k)` names the k-th edge ("line 12", "
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -34,6 +34,7 @@ IntArray: TypeAlias = NDArray[np.int32]
 SparseMatrix: TypeAlias = "csr_array[np.float64, tuple[int, int]]"
 Where: TypeAlias = Callable[[int], str]
 
+EMPTY: Mapping[Name, Name] = {}
 SHOWN = 5  # how many names a message lists before it says "and n more"
 
 
@@ -84,8 +85,12 @@ def from_pairs(
     root: Name | None = None,
     where: Where = "pairs[{}]".format,
     alone: Iterable[Name] = (),
+    labels: Mapping[Name, Name] = EMPTY,
 ) -> Parts:
-    """Check and order (parent, child) pairs; `alone` names nodes that may stand in no pair."""
+    """Check and order (parent, child) pairs.
+
+    `alone` names nodes that may stand in no pair; `labels` gives nodes another label than in the pairs.
+    """
     ids: dict[Name, int] = {}
     parents: list[int] = []
     children: list[int] = []
@@ -109,7 +114,7 @@ def from_pairs(
             edge = next((k for k, ends in enumerate(zip(parents, children, strict=True)) if i in ends), None)
             place = "" if edge is None else f"{where(edge)}: "
             raise EmptyNameError(f"{place}a node has the empty name {name!r}; every node needs a name")
-    return arrange([plain(name) for name in ids], parents, children, root, where)
+    return arrange([plain(labels.get(name, name)) for name in ids], parents, children, root, where)
 
 
 def arrange(
