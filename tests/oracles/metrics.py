@@ -1,6 +1,6 @@
 """The measures again, as slow loops straight from their definitions; sets of labels, one list entry a row.
 
-`anc` maps each node to the set of its ancestors, itself included; scores are dictionaries from class to number.
+`anc` maps each node to the set of its ancestors, itself included; scores are one dictionary a row.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ def naive_tree_distance(anc, y, r):
 
 
 def naive_tree_loss(true, predicted, anc, weights=None):
-    sizes = [
-        len(naive_union(anc, t) ^ naive_union(anc, p)) / 2 for t, p in zip(true, predicted, strict=True)
-    ]
+    sizes = [len(naive_union(anc, t) ^ naive_union(anc, p)) / 2 for t, p in zip(true, predicted, strict=True)]
     return naive_mean(sizes, weights)
 
 
@@ -46,7 +44,7 @@ def naive_cost_loss(true, predicted, cost, weights=None):
 
 
 def naive_h_loss(parent, children, y, r, kind):
-    """Wang's c of the highest nodes in which two leaves' paths differ (subtree: both of them; sibling: one)."""
+    """Wang's c where the paths of two leaves part: of both nodes (subtree), or of one (sibling)."""
 
     def path(v):
         return [*path(parent[v]), v] if v in parent else [v]

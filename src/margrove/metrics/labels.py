@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from margrove.errors import DataError, LabelError
+from margrove.taxonomy.build import is_missing
 
 Label: TypeAlias = Hashable
 IntArray: TypeAlias = NDArray[np.int64]
@@ -46,7 +47,7 @@ class Vocabulary:
 
     def number(self, flat: list[Label], starts: IntArray, argument: str) -> IntArray:
         """The numbers of labels that stand row after row; `starts` tells where each row begins."""
-        numbers = self._numbers
+        numbers, known = self._numbers, len(self._numbers)
         try:
             if self.closed:
                 found = (numbers.get(label, -1) for label in flat)
@@ -59,6 +60,11 @@ class Vocabulary:
             raise LabelError(
                 f"{argument}, row {row}: {flat[entry]!r} cannot be a label; labels are hashable"
             ) from None
+        new = list(numbers)[known:]
+        missing = [known + k for k, label in enumerate(new) if is_missing(label)]
+        for entry in np.flatnonzero(np.isin(result, missing))[:1]:
+            row = row_of(entry, starts)
+            raise LabelError(f"{argument}, row {row}: the label is missing ({flat[entry]!r})")
         for entry in np.flatnonzero(result < 0)[:1]:
             row = row_of(entry, starts)
             raise LabelError(f"{argument}, row {row}: the label {flat[entry]!r} is not among the classes")
@@ -147,7 +153,7 @@ def _read_indicators(values: Any, vocabulary: Vocabulary, argument: str, columns
     if len(odd):
         row = row_of(odd[0], matrix.indptr)
         raise LabelError(
-            f"{argument}, row {row}: an indicator matrix holds 0 and 1, found {matrix.data[odd[0]]!r}"
+            f"{argument}, row {row}: an indicator matrix holds 0 and 1, found {matrix.data[odd[0]]}"
         )
     names = list(range(matrix.shape[1])) if columns is None else plain_list(columns, f"columns of {argument}")
     if len(names) != matrix.shape[1]:
