@@ -5,16 +5,25 @@ arrays (a dictionary of NumPy arrays), and get both back, bit for bit, or one `M
 """
 
 from margrove.modelfile.container import decode, encode, read, read_header, write
-from margrove.modelfile.packing import pack_csr, pack_strings, unpack_csr, unpack_strings
+from margrove.modelfile.packing import (
+    pack_csr,
+    pack_part,
+    pack_strings,
+    unpack_csr,
+    unpack_part,
+    unpack_strings,
+)
 
 __all__ = [
     "decode",
     "encode",
     "pack_csr",
+    "pack_part",
     "pack_strings",
     "read",
     "read_header",
     "unpack_csr",
+    "unpack_part",
     "unpack_strings",
     "write",
 ]

@@ -1,4 +1,4 @@
-"""Sparse matrices and lists of strings as plain arrays, and back.
+"""Sparse matrices, lists of strings and parts of a model as plain arrays, and back.
 
 The way back trusts nothing: compiled code indexes by these arrays without looking, so a matrix that points
 outside itself must not come to exist.
@@ -79,6 +79,17 @@ def unpack_strings(name: str, arrays: Mapping[str, NDArray[Any]]) -> list[str]:
         return [text[start:end].decode("utf-8") for start, end in pairwise(ends)]
     except UnicodeDecodeError as error:
         raise InvalidModelFileError(f"{name!r} holds text that is not UTF-8") from error
+
+
+def pack_part(name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a part of a model, the part's name before theirs."""
+    return {f"{name}.{inner}": array for inner, array in arrays.items()}
+
+
+def unpack_part(name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of one part by the names that they have in it."""
+    prefix = f"{name}."
+    return {full.removeprefix(prefix): array for full, array in arrays.items() if full.startswith(prefix)}
 
 
 def _vector(arrays: Mapping[str, NDArray[Any]], name: str, kinds: str) -> NDArray[Any]:

@@ -15,7 +15,7 @@ _HOMES = {
     "table_labels": "margrove.tables.labels",
 }
 
-__all__ = [  # noqa: F822 - on first use, since scikit-learn and PyArrow are slow to import
+__all__ = [
     "RejectedRow",
     "Table",
     "TableFeatures",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,12 +82,17 @@ class Table:
             numbers[row] = number
         return numbers
 
+    def without(self, names: Iterable[str]) -> Table:
+        """Return the table without some of its columns, if it has them."""
+        return replace(
+            self, data=self.data.drop_columns([name for name in names if name in self.column_names])
+        )
+
     def take(self, rows: NDArray[Any]) -> Table:
         """Return some of the rows, by a mask or by positions."""
         positions = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-        return Table(
-            self.data.take(positions), self.line_numbers[positions], self.source, self.unit, self.layout
-        )
+        part = replace(self, data=self.data.take(positions), line_numbers=self.line_numbers[positions])
+        return replace(part, rejected=())
 
 
 def as_table(data: Any) -> Table:
