@@ -1,7 +1,7 @@
 """Save and load models of every kind.
 
-A kind offers `to_state()`, which gives a header of plain JSON values and a dictionary of arrays, and the class
-method `from_state(header, arrays)`. This table of kinds is all that a file can choose from.
+A kind offers `to_state()`, which gives a header of plain JSON values and a dictionary of arrays, and the
+class method `from_state(header, arrays)`. The table of kinds below is all that a file can choose from.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def save(model: Storable, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Load a model saved by Margrove. It runs no code from the file, and refuses a damaged one by a typed error."""
+    """Load a model; no code in the file is ever run, and a broken one gives a `ModelFileError`."""
     header, arrays = modelfile.read(path)
     try:
         return restore(header, arrays)

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from margrove.errors import DataError, InvalidModelFileError
+from margrove.modelfile import pack_part, unpack_part
 from margrove.tables.kinds import infer_kind
 from margrove.tables.table import Table, as_table
 from margrove.tables.text_block import TextBlock, TextSettings
@@ -124,7 +125,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for place, block in enumerate(self.blocks_):
             header, block_arrays = block.to_state()
             headers.append(header)
-            arrays |= {f"{place}.{name}": array for name, array in block_arrays.items()}
+            arrays |= pack_part(str(place), block_arrays)
         return {"parameters": parameters, "blocks": headers, "left_out": self.left_out_}, arrays
 
     @classmethod
@@ -136,10 +137,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for place, block in enumerate(header["blocks"]):
             if block["kind"] not in _BLOCKS:
                 raise InvalidModelFileError(f"unknown kind of features {block['kind']!r}")
-            prefix = f"{place}."
-            own = {
-                name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)
-            }
+            own = unpack_part(str(place), arrays)
             features.blocks_.append(_BLOCKS[block["kind"]].from_state(block, own))
         features.left_out_ = list(header["left_out"])
         return features

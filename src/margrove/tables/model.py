@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from margrove import loading
 from margrove.errors import DataError
+from margrove.modelfile import pack_part, unpack_part
 from margrove.tables.features import TableFeatures
 from margrove.tables.labels import table_labels
 from margrove.tables.table import Table, as_table
@@ -18,9 +19,9 @@ from margrove.tables.table import Table, as_table
 class TableModel:
     """Features of tables and the classifier that learns from them, as one model.
 
-    `labels` names the columns that hold the labels (several are the levels of a path), `separator` what stands
-    between several labels in one cell; both are kept with the model, so it can be evaluated on a table like the
-    one that it learned from.
+    `labels` names the columns that hold the labels (several are the levels of a path), `separator` what
+    stands between several labels in one cell. Both are kept, so the model can be evaluated on a table like
+    the one that it learned from.
     """
 
     def __init__(
@@ -64,21 +65,19 @@ class TableModel:
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the model as plain values and arrays."""
-        parts = {"features": self.features.to_state(), "classifier": loading.describe(self.classifier)}
-        header = {"labels": self.labels, "separator": self.separator}
-        arrays = {
-            f"{part}.{name}": array for part, state in parts.items() for name, array in state[1].items()
+        features, feature_arrays = self.features.to_state()
+        classifier, classifier_arrays = loading.describe(self.classifier)
+        header = {
+            "labels": self.labels,
+            "separator": self.separator,
+            "features": features,
+            "classifier": classifier,
         }
-        return header | {part: state[0] for part, state in parts.items()}, arrays
+        return header, pack_part("features", feature_arrays) | pack_part("classifier", classifier_arrays)
 
     @classmethod
     def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Return the model that `to_state` described."""
-        features = TableFeatures.from_state(header["features"], _part("features", arrays))
-        classifier = loading.restore(header["classifier"], _part("classifier", arrays))
+        features = TableFeatures.from_state(header["features"], unpack_part("features", arrays))
+        classifier = loading.restore(header["classifier"], unpack_part("classifier", arrays))
         return cls(features, classifier, header["labels"], header["separator"])
-
-
-def _part(name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    prefix = f"{name}."
-    return {full.removeprefix(prefix): array for full, array in arrays.items() if full.startswith(prefix)}

@@ -44,7 +44,7 @@ class Table:
     rejected: tuple[RejectedRow, ...] = field(default=())
 
     def __len__(self) -> int:
-        return int(self.data.num_rows)
+        return len(self.line_numbers)
 
     @property
     def n_read(self) -> int:

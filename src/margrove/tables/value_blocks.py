@@ -151,7 +151,7 @@ class CategoricalBlock:
 
 
 def _moments(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Return mean and deviation, of numbers of any size; that of a constant is infinite, so it scales to 0."""
+    """Return mean and deviation, of numbers of any size; infinite for a constant, which scales to 0."""
     largest = np.abs(values).max(initial=0)
     if not largest:
         return 0.0, np.inf
