@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from margrove.errors import DataError
 from margrove.taxonomy.binding import class_taxonomy, keep_columns, row_of
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 
 Bound: TypeAlias = "tuple[SparseMatrix, IntArray | None]"
 """Lambda (classes x columns, sorted indices) and the taxonomy's node of each column, if it is one."""
+
+ROOT = 0  # its attribute is zero in Cai's section 7.2
 
 
 class Attributes(Protocol):
@@ -51,7 +52,8 @@ class Ancestors:
 
     def bind(self, taxonomy: Taxonomy | None, classes: Sequence[Name]) -> Bound:
         """The rows of ancestors."""
-        return _informative(class_taxonomy(taxonomy, classes).ancestor_matrix(classes))
+        ancestors = class_taxonomy(taxonomy, classes).ancestor_matrix(classes)
+        return _informative(ancestors, ROOT)
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class DepthScaled:
             deepest = np.diff(graph.ancestor_matrix().indptr).max() - 1
             depth = np.full(len(depth), deepest)
         ancestors.data /= np.sqrt(np.maximum(depth, 1))[row_of(ancestors)]
-        return _informative(ancestors)
+        return _informative(ancestors, ROOT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +109,8 @@ class Given:
         return _informative(attributes)[0], None
 
 
-def _informative(attributes: SparseMatrix) -> tuple[SparseMatrix, NDArray[np.int32]]:
-    """Without the columns that no class has, and those with one value for all: neither is in a contrast."""
+def _informative(attributes: SparseMatrix, spare: int | None = None) -> tuple[SparseMatrix, IntArray]:
+    """Without column `spare`, and without those that are in no contrast: unused, or the same for all."""
     n_classes, n_columns = attributes.shape
     used = np.bincount(attributes.indices, minlength=n_columns)
     lowest, highest = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
@@ -116,6 +118,8 @@ def _informative(attributes: SparseMatrix) -> tuple[SparseMatrix, NDArray[np.int
     np.maximum.at(highest, attributes.indices, attributes.data)
     same = (used == n_classes) & (lowest == highest) & (n_classes > 1)
     keep = (used > 0) & ~same
+    if spare is not None:
+        keep[spare] = False
     return keep_columns(attributes, keep), np.flatnonzero(keep).astype(np.int32)
 
 

@@ -132,13 +132,13 @@ def arrange(
     order = _topological_order(n, tail, head)
     if len(order) < n:
         raise CycleError(_describe_cycle(labels, tail, head, set(range(n)).difference(order), where))
-    tops = np.flatnonzero(np.bincount(head, minlength=n) == 0).tolist()
+    tops = np.flatnonzero(np.bincount(head, minlength=n) == 0)
     if root is not None and root not in labels:
         labels = [*labels, root]
         order.insert(0, n)
-        tail, head = np.append(tail, np.full(len(tops), n)), np.append(head, tops)
+        tail, head = np.append(tail, np.full_like(tops, n)), np.append(head, tops)
     else:
-        _check_root(labels, tops, root)
+        _check_root(labels, tops.tolist(), root)
     return _compress(labels, order, tail, head)
 
 

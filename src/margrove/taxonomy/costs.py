@@ -167,7 +167,7 @@ class SymmetricDifference:
         """The costs between these classes."""
         graph = class_taxonomy(taxonomy, classes)
         ancestors = graph.ancestor_matrix(classes)
-        volume = _node_weights(graph, self.volumes, "volumes", np.unique(ancestors.indices))
+        volume = _node_weights(graph, self.volumes, "volumes", _below_root(ancestors))
         free = [name for name in classes if not volume[graph.index(name)] > 0]
         if free:
             raise DataError(
@@ -226,8 +226,8 @@ class HLoss:
     def _node_costs(self, tree: Taxonomy, paths: SparseMatrix) -> FloatArray:
         """c(v), halved for siblings, whose two weights are one weight (C.9)."""
         if self.weights is not None:
-            c = _node_weights(tree, self.weights, "weights", np.unique(paths.indices))
-            if not np.all(c[np.unique(paths.indices)[1:]] > 0):
+            c = _node_weights(tree, self.weights, "weights", _below_root(paths))
+            if not np.all(c[_below_root(paths)] > 0):
                 raise DataError("weights of an h_loss must be positive")
         elif self.kind == "subtree":
             size = np.ones(tree.n_nodes)
@@ -297,15 +297,18 @@ class CostMatrix:
         return BoundCost(np.zeros(q), np.zeros(q), left, right)
 
 
+def _below_root(ancestors: SparseMatrix) -> NDArray[np.int32]:
+    """All nodes above some class but the root, which no difference holds: every class has it."""
+    return np.unique(ancestors.indices)[1:]
+
+
 def _node_weights(taxonomy: Taxonomy, weights: Weights | None, option: str, needed: Any) -> FloatArray:
-    """One number for each node that is needed; the root never is, because every class has it."""
+    """One number for each node that is needed, and 1 for the others."""
     values = np.ones(taxonomy.n_nodes)
     if weights is None:
         return values
     look_up = weights if callable(weights) else weights.__getitem__
     for v in needed.tolist():
-        if v == 0:
-            continue
         name = taxonomy.name(v)
         try:
             value = float(look_up(name))

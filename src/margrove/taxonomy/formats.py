@@ -20,57 +20,13 @@ from margrove.taxonomy.build import EMPTY, Name, Parts, Where, from_pairs, is_mi
 _KINDS = {",": "CSV", "\t": "TSV", ";": "CSV with ';'", "|": "CSV with '|'"}
 
 # Column names as they are compared: lower case, letters and digits only.
-_PARENT = [
-    "parent",
-    "parentid",
-    "parentcode",
-    "parentname",
-    "parentnode",
-    "parentlabel",
-    "parentcategory",
-    "parentcategoryid",
-    "parentclass",
-    "source",
-    "src",
-    "broader",
-    "broaderid",
-    "broaderconcept",
-    "from",
-    "super",
-    "superclass",
-    "hypernym",
-]
+_PARENT = re.compile(r"parent.*|source|src|broader.*|from|super(class)?|hypernym")
 _CHILD = [
-    "child",
-    "childid",
-    "childcode",
-    "childname",
-    "childnode",
-    "childlabel",
-    "childcategory",
-    "target",
-    "dst",
-    "narrower",
-    "narrowerconcept",
-    "to",
-    "sub",
-    "subclass",
-    "hyponym",
-    "id",
-    "nodeid",
-    "node",
-    "code",
-    "key",
-    "categoryid",
-    "category",
-    "classid",
-    "class",
-    "conceptid",
-    "concept",
-    "term",
-    "label",
-    "name",
+    re.compile(r"child.*|target|dst|narrower.*|to|sub(class)?|hyponym"),
+    re.compile(r"id|code|key|(node|category|class|concept)(id)?|term"),
+    re.compile(r"name|label"),
 ]
+_CODES = re.compile(r".*codes?")
 _IDS = {"id", "nodeid", "key", "categoryid", "classid", "conceptid"}
 _LABEL = ("name", "label")
 _LINE_HEADERS = {
@@ -209,12 +165,16 @@ def _plain_name(column: str) -> str:
 def _edge_columns(header: Sequence[str]) -> tuple[int, int, int | None] | None:
     """The columns of the parent, the child and the child's label, where the header names them."""
     names = [_plain_name(column) for column in header]
-    parent = next((names.index(name) for name in _PARENT if name in names), None)
-    child = next((names.index(name) for name in _CHILD if name in names), None)
+    parent = _first_match(_PARENT, names)
+    child = next((i for pattern in _CHILD if (i := _first_match(pattern, names)) is not None), None)
     if parent is None or child is None:
         return None
     label = next((names.index(name) for name in _LABEL if name in names), None)
     return parent, child, label if label != child and names[child] in _IDS else None
+
+
+def _first_match(pattern: re.Pattern[str], names: Sequence[str]) -> int | None:
+    return next((i for i, name in enumerate(names) if pattern.fullmatch(name)), None)
 
 
 def _code_column(header: Sequence[str]) -> int | None:

@@ -157,10 +157,8 @@ def from_codes(
         if code in first:
             raise DuplicateEdgeError(f"the code {code!r} is given twice: {where(first[code])} and {where(k)}")
         first[code] = k
-    stands_for = {code: code for code in first}
-    if ranges:
-        stands_for = {prefix: code for code in first for prefix in covered(code)} | stands_for
-    pairs = [(_parent(code, stands_for, root), code) for code in first]
+    within = {prefix: code for code in first for prefix in covered(code)} if ranges else {}
+    pairs = [(_parent(code, first, within, root), code) for code in first]
     return from_pairs(pairs, root, where)
 
 
@@ -173,10 +171,13 @@ def covered(code: str) -> list[str]:
     return [str(i).zfill(width) for i in range(int(match[1]), int(match[2]) + 1)]
 
 
-def _parent(code: str, stands_for: Mapping[str, str], root: Name) -> Name:
+def _parent(code: str, known: Mapping[str, int], within: Mapping[str, str], root: Name) -> Name:
+    if code in within:
+        return within[code]
     for end in range(len(code) - 1, 0, -1):
-        parent = stands_for.get(code[:end])
-        if parent is not None and parent != code:
+        prefix = code[:end]
+        parent = prefix if prefix in known else within.get(prefix, code)
+        if parent != code:
             return parent
     return root
 

@@ -20,12 +20,13 @@ from margrove.taxonomy.build import Name, Parts, is_missing
 Spec = dict[str, Any]
 
 _PLAIN = (str, int, float, bool, type(None))
+_MOST_LEVELS = 8  # of tuples within tuples
 
 
-def encode_label(label: Name) -> Any:
+def encode_label(label: Name, level: int = 0) -> Any:
     """A label as JSON: a tuple as {"tuple": [...]}, anything that JSON has no type for is an error."""
-    if type(label) is tuple:
-        return {"tuple": [encode_label(part) for part in label]}
+    if type(label) is tuple and level < _MOST_LEVELS:
+        return {"tuple": [encode_label(part, level + 1) for part in label]}
     if type(label) not in _PLAIN or (isinstance(label, float) and not np.isfinite(label)):
         raise LabelError(
             f"the label {label!r} ({type(label).__name__}) cannot be stored; "
@@ -34,10 +35,12 @@ def encode_label(label: Name) -> Any:
     return label
 
 
-def decode_label(value: Any) -> Name:
+def decode_label(value: Any, level: int = 0) -> Name:
     """The label that `encode_label` wrote."""
     if isinstance(value, dict) and set(value) == {"tuple"} and isinstance(value["tuple"], list):
-        return tuple(decode_label(part) for part in value["tuple"])
+        if level < _MOST_LEVELS:
+            return tuple(decode_label(part, level + 1) for part in value["tuple"])
+        raise TaxonomyError("a stored label has tuples within tuples without end")
     if type(value) not in _PLAIN:
         raise TaxonomyError(f"{value!r} is no stored label")
     label: Name = value
