@@ -318,7 +318,8 @@ def test_levels():
 
 
 def test_separated_labels():
-    table = read("t,l\na,x; y;;x\nb,z\n", labels=["l"])
+    table = read("t,l\na,x; y;;x\nb,z\nc, ;\n", labels=["l"], label_separator=";", on_error="skip")
+    assert [(row.line, row.reason) for row in table.rejected] == [(4, "it has no label in column 'l'")]
     assert table_labels(table, "l", separator=";") == [["x", "y"], ["z"]]
     with pytest.raises(DataError, match="separator"):
         table_labels(table, ["t", "l"], separator=";")

@@ -139,6 +139,9 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 raise InvalidModelFileError(f"unknown kind of features {block['kind']!r}")
             own = unpack_part(str(place), arrays)
             features.blocks_.append(_BLOCKS[block["kind"]].from_state(block, own))
+        names = features.columns()
+        if not names or not all(isinstance(name, str) for name in names):
+            raise InvalidModelFileError(f"the features are made of the columns {names}")
         features.left_out_ = list(header["left_out"])
         return features
 

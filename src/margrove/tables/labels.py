@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from margrove.errors import DataError
+from margrove.tables.cells import as_text
 from margrove.tables.requirements import is_blank
 from margrove.tables.table import Table
 
@@ -22,19 +23,21 @@ def table_labels(table: Table, columns: str | Sequence[str], separator: str | No
     names = [columns] if isinstance(columns, str) else list(columns)
     cells = [table.column(name).to_pylist() for name in names]
     for row, cell in enumerate(cells[0]):
-        if is_blank(cell):
+        if is_blank(cell, separator):
             raise DataError(f"{table.where(row)} has no label in column {names[0]!r}")
     if len(names) > 1:
         if separator is not None:
             raise DataError("a label separator needs one label column; several are the levels of a path")
-        levels = [[None if is_blank(cell) else str(cell) for cell in column] for column in cells]
+        levels = [[None if is_blank(cell) else as_text(cell) for cell in column] for column in cells]
         return np.array(levels, dtype=object).T
-    if separator is not None:
-        return [_distinct(str(cell).split(separator)) for cell in cells[0]]
-    if any(isinstance(cell, list) for cell in cells[0]):
-        return [_distinct(cell) for cell in cells[0]]
+    if separator is not None or any(isinstance(cell, list) for cell in cells[0]):
+        return [_distinct(cell, separator) for cell in cells[0]]
     return table.texts(names[0])
 
 
-def _distinct(labels: Sequence[Any]) -> list[str]:
-    return list(dict.fromkeys(str(label).strip() for label in labels if not is_blank(label)))
+def _distinct(cell: Any, separator: str | None) -> list[str]:
+    if not isinstance(cell, list):
+        text = as_text(cell) or ""
+        cell = text.split(separator) if separator else [text]
+    labels = ((as_text(label) or "").strip() for label in cell)
+    return list(dict.fromkeys(label for label in labels if label))

@@ -46,6 +46,7 @@ def read_table(
     source: str | os.PathLike[str] | BinaryIO,
     *,
     labels: Sequence[str] = (),
+    label_separator: str | None = None,
     numeric: Sequence[str] = (),
     format: str | None = None,
     delimiter: str | None = None,
@@ -57,15 +58,15 @@ def read_table(
 
     The format follows from the file's name, else from its first bytes; the delimiter of CSV from its header.
     Every row needs a cell in the first of the `labels` columns (the others are deeper levels of the taxonomy
-    and may be empty from some level on) and numbers, or nothing, in the `numeric` ones. Label columns become
-    text.
+    and may be empty from some level on), with more in it than `label_separator`, and numbers or nothing in
+    the `numeric` ones. Label columns become text.
 
     With `on_error="stop"` rows that cannot be used raise a `DataError` that counts and shows them, once all
     are known; with `"skip"` they are left out and listed in `Table.rejected`. `rejects` names a CSV file that
     gets them in either case, as they were, with line number and reason.
     """
     _check_options(format, delimiter, encoding, on_error)
-    needs = Requirements(tuple(labels), tuple(numeric))
+    needs = Requirements(tuple(labels), tuple(numeric), label_separator)
     with _opened(source) as (stream, name):
         head = stream.read(_HEAD)
         stream.seek(0)

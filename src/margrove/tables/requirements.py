@@ -15,6 +15,7 @@ class Requirements:
 
     labels: tuple[str, ...] = ()
     numeric: tuple[str, ...] = ()
+    separator: str | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -25,7 +26,7 @@ class Requirements:
         """Say what a row lacks, given its cells by column name; nothing if it will do."""
         above = ""
         for name in self.labels:
-            if not is_blank(cells.get(name)):
+            if not is_blank(cells.get(name), self.separator):
                 if above:
                     return f"it has a label in column {name!r} but none in column {above!r}"
             elif name == self.labels[0]:
@@ -38,10 +39,10 @@ class Requirements:
         return ""
 
 
-def is_blank(cell: Any) -> bool:
-    """Tell whether a cell holds no label."""
+def is_blank(cell: Any, separator: str | None = None) -> bool:
+    """Tell whether a cell holds no label, or nothing but separators of labels."""
     if isinstance(cell, str):
-        return not cell.strip()
+        return not (cell.replace(separator, "") if separator else cell).strip()
     if isinstance(cell, list):
         return all(map(is_blank, cell))
     return cell is None or cell != cell  # NaN is what frames put for nothing

@@ -48,11 +48,7 @@ class TextBlock:
         try:
             counts = counter.fit_transform(texts)
         except ValueError as error:
-            if "vocabulary" not in str(error) and "no terms remain" not in str(error):
-                raise
-            raise DataError(
-                f"column {self.column!r} of {table.source} holds no words to learn from"
-            ) from error
+            raise DataError(f"column {self.column!r} of {table.source} gives no terms: {error}") from error
         self._learned(list(counter.get_feature_names_out()), self._idf(counts))
         return self._weighted(counts)
 
@@ -87,6 +83,7 @@ class TextBlock:
         if len(set(terms)) < len(terms):
             raise InvalidModelFileError(f"column {block.column!r} has a term twice")
         block._learned(terms, idf)
+        block._counter.transform([""])  # has scikit-learn check the settings now rather than in prediction
         return block
 
     def _learned(self, terms: list[str], idf: NDArray[np.float32]) -> None:
@@ -107,5 +104,4 @@ class TextBlock:
         weighted = csr_array(counts, dtype=np.float32)
         weighted.sort_indices()
         weighted.data = (1 + np.log(weighted.data)) * self.idf[weighted.indices]
-        normalize(weighted, copy=False)
-        return weighted
+        return normalize(weighted, copy=False) if weighted.shape[0] else weighted
