@@ -95,6 +95,7 @@ def test_a_second_root_is_named(edges, data):
         ([["a", None, "c"]], EmptyNameError, r"paths\[0\]"),
         (["a", ""], EmptyNameError, r"paths\[1\]: the path '' names no node"),
         ([5], DataError, r"paths\[0\] is 5"),
+        ([], RootError, "no paths"),
         ([[["a"], "b"]], LabelError, r"paths\[0\].*hashable"),
     ],
 )
@@ -129,6 +130,7 @@ def test_bad_dictionaries(nested, error, message):
         (["11", "11"], DuplicateEdgeError, r"codes\[0\] and codes\[1\]"),
         (["11", ""], EmptyNameError, r"codes\[1\]"),
         ([11], LabelError, "11 is no string"),
+        ([], RootError, "no codes"),
     ],
 )
 def test_bad_codes(codes, error, message):

@@ -189,6 +189,8 @@ def test_one_unlisted_parent_is_the_root(write):
         ("t.json", '{"nodes": [[1]], "edges": [["r", "a"]]}', DataError, r"nodes\[0\]"),
         ("u.txt", "just\nsome words\n", DataError, "not recognised; say format="),
         ("u.txt", " \n", DataError, "empty"),
+        ("e.csv", "parent,child\n", DataError, "header parent, child but no rows"),
+        ("p.txt", "# only\n", DataError, "not recognised"),
     ],
 )
 def test_bad_files(write, name, content, error, message):

@@ -57,6 +57,9 @@ def test_lowest_common_ancestor_is_common_and_as_deep_as_any(edges, data):
     assert tax.lca(a, b) in common
     assert tax.depth(tax.lca(a, b)) == max(tax.depth(v) for v in common)
     assert tax.lca(a, b) == tax.lca(b, a)
+    lowest = {v for v in common if not common & set(tax.children(v))}
+    assert tax.lca(a, b) in lowest
+    assert set(tax.lowest_common_ancestors(a, b)) == lowest
 
 
 @given(graphs)
@@ -255,8 +258,11 @@ def test_miscellaneous_leaves_need_inner_nodes_and_free_names():
     tax = Taxonomy.from_edges([("r", "a"), ("r", "b"), ("a", "a (miscellaneous)")])
     with pytest.raises(TaxonomyError, match=r"already classes.*'b'"):
         tax.with_miscellaneous(["b"])
-    with pytest.raises(TaxonomyError, match=r"taken: 'a \(miscellaneous\)'"):
-        tax.with_miscellaneous(["a"])
+    again = tax.with_miscellaneous(["a"])
+    assert again.as_class("a") == ("a", "a (miscellaneous)")
+    assert again.siblings(("a", "a (miscellaneous)")) == ("a (miscellaneous)",)
+    with pytest.raises(TaxonomyError, match="taken; choose `label`"):
+        Taxonomy.from_edges([("a", "x"), ("a", ("a", "x"))]).with_miscellaneous(["a"], label="x")
     more = tax.with_miscellaneous(["a", "r"], label="{}: rest")
     assert more.subtree("a").miscellaneous == {"a": "a: rest"}
 

@@ -1,4 +1,4 @@
-"""What it costs to predict class r where y is right (maths.md, C.1-C.9).
+"""What it costs to predict class r where y is right (maths.md, C.1-C.10).
 
 A cost is a small specification, bound to a taxonomy and its classes when they are known:
 

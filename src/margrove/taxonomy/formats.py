@@ -76,7 +76,7 @@ class Text:
         """The lines that are neither blank nor comments nor a header, and their numbers."""
         numbered = [(line.strip(), n) for n, line in enumerate(self.text.splitlines(), 1)]
         kept = [(line, n) for line, n in numbered if line and not line.startswith("#")]
-        if kept and kept[0][0].casefold() in _LINE_HEADERS:
+        if kept and self.is_table and kept[0][0].casefold() in _LINE_HEADERS:
             kept = kept[1:]
         return [line for line, _ in kept], [n for _, n in kept]
 
@@ -204,6 +204,8 @@ def _table(file: Text) -> Table:
     head = [cell.strip() for cell in rows[0]]
     named = _edge_columns(head) is not None or _code_column(head) is not None
     if named or not set(head) & {cell.strip() for row in rows[1:] for cell in row}:
+        if len(rows) == 1:
+            raise DataError(f"the table has the header {', '.join(head)} but no rows")
         return Table(head, rows[1:], lines[1:], _KINDS[delimiter])
     return Table([], rows, lines, _KINDS[delimiter])
 

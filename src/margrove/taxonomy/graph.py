@@ -1,9 +1,8 @@
-"""`Taxonomy`: an immutable rooted directed acyclic graph whose terminal nodes are the classes (T.1-T.4)."""
+"""`Taxonomy`: an immutable rooted directed acyclic graph whose terminal nodes are the classes (T.1-T.6)."""
 
 from __future__ import annotations
 
 import difflib
-from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -341,9 +340,14 @@ class Taxonomy:
         return int(self.depths[self.index(node)])
 
     def lca(self, a: Name, b: Name) -> Name:
-        """The deepest common ancestor; the first in node order where a graph has several as deep."""
+        """The deepest common ancestor (T.5); the first in node order where a graph has several as deep."""
         common = self._reach(self.index(a), self._parents) & self._reach(self.index(b), self._parents)
         return self._names[min(common, key=lambda v: (-self.depths[v], v))]
+
+    def lowest_common_ancestors(self, a: Name, b: Name) -> tuple[Name, ...]:
+        """All common ancestors that have none below them (T.6); in a tree there is one."""
+        common = self._reach(self.index(a), self._parents) & self._reach(self.index(b), self._parents)
+        return self._named(sorted(common - {p for v in common for p in self._parents(v)}))
 
     def _parents(self, v: int) -> list[int]:
         found: list[int] = self.parent_idx[self.parent_ptr[v] : self.parent_ptr[v + 1]].tolist()
@@ -376,27 +380,30 @@ class Taxonomy:
         return Taxonomy(spec.link(labels, names, above), f"subtree of {node!r} in {self.source}", misc)
 
     def with_miscellaneous(self, nodes: Iterable[Name], label: str = "{} (miscellaneous)") -> Taxonomy:
-        """Give each of these inner nodes a terminal child that stands for "this, but none below" (Cai, 3.1).
+        """Give each of these inner nodes a terminal child that stands for "this, but none below" (T.3).
 
         The new nodes come last, so numbers keep their meaning. `as_class` and `as_label` lead there and back.
+        Where the name that `label` makes is taken, it stands in a tuple behind the inner node's.
         """
-        inner = [i for i in self.indices(nodes).tolist() if i not in self._miscellaneous]
-        terminal = [i for i in inner if not self._children(i)]
+        wanted = sorted(set(self.indices(nodes).tolist()) - self._miscellaneous.keys())
+        terminal = [i for i in wanted if not self._children(i)]
         if terminal:
             raise TaxonomyError(
                 f"already classes, because nothing is below them: {listing(self._named(terminal))}"
             )
-        inner = sorted(set(inner))
-        labels = [*self._labels, *(label.format(self._labels[i]) for i in inner)]
-        names = [*self._names, *(label.format(self._names[i]) for i in inner)]
-        clash = [name for name, times in Counter(names).items() if times > 1]
-        if clash:
-            raise TaxonomyError(
-                f"the names of miscellaneous classes are taken: {listing(clash)}; choose `label`"
-            )
-        ptr = np.append(self.parent_ptr, self.n_edges + 1 + np.arange(len(inner))).astype(np.int32)
-        parts = Parts(labels, names, ptr, np.append(self.parent_idx, inner).astype(np.int32))
-        misc = self._miscellaneous | {i: self.n_nodes + k for k, i in enumerate(inner)}
+        labels, names, taken = list(self._labels), list(self._names), set(self._names)
+        for i in wanted:
+            name: Name = label.format(self._names[i])
+            if name in taken:
+                name = (self._names[i], name)
+            if name in taken:
+                raise TaxonomyError(f"the name {name!r} of a miscellaneous class is taken; choose `label`")
+            taken.add(name)
+            names.append(name)
+            labels.append(label.format(self._labels[i]))
+        ptr = np.append(self.parent_ptr, self.n_edges + 1 + np.arange(len(wanted))).astype(np.int32)
+        parts = Parts(labels, names, ptr, np.append(self.parent_idx, wanted).astype(np.int32))
+        misc = self._miscellaneous | {i: self.n_nodes + k for k, i in enumerate(wanted)}
         return Taxonomy(parts, self.source, misc)
 
     @cached_property

@@ -56,6 +56,8 @@ def from_paths(
                 above = place
     except TypeError as error:
         raise LabelError(f"{where(k)}: a node's name must be hashable ({error})") from error
+    if not places:
+        raise RootError("the taxonomy is empty: there are no paths")
     if root is None and len(labels) - len(children) != 1:
         tops = [label for above, label in places if above < 0]
         raise RootError(
@@ -157,6 +159,8 @@ def from_codes(
         if code in first:
             raise DuplicateEdgeError(f"the code {code!r} is given twice: {where(first[code])} and {where(k)}")
         first[code] = k
+    if not first:
+        raise RootError("the taxonomy is empty: there are no codes")
     within = {prefix: code for code in first for prefix in covered(code)} if ranges else {}
     pairs = [(_parent(code, first, within, root), code) for code in first]
     return from_pairs(pairs, root, where)
