@@ -244,18 +244,28 @@ def test_json_lines(name, tmp_path):
         b'{"text": "e", "label": "x", "label": "y"}\n'
         b"{\n"
         b'{"text": "\xff", "label": "x"}\n' + b"[" * 100_000 + b"\n"
+        b'{"text": "half a pair \\ud83d", "label": "x"}\n'
+        b'{"text": "a pair \\ud83d\\ude00", "label": "x"}\n'
     )
     table = read_table(path, labels=["label"], on_error="skip")
     assert rows(table) == [
         {"text": "a", "label": "111", "n": 1.0, "extra": None},
         {"text": "b", "label": "NA", "n": 2.5, "extra": True},
+        {"text": "a pair 😀", "label": "x", "n": None, "extra": None},
     ]
-    assert [row.line for row in table.rejected] == [4, 5, 6, 7, 8, 9, 10, 11]
-    assert table.n_read == 10
+    assert [row.line for row in table.rejected] == [4, 5, 6, 7, 8, 9, 10, 11, 12]
+    assert table.n_read == 12
     with pytest.raises(DataError, match=r"line 4: it has no label in column 'label'"):
         read_table(path, labels=["label"])
     with pytest.raises(DataError, match="did you mean 'label'"):
         read_table(path, labels=["labels"])
+
+
+def test_json_numbers_and_nests_of_any_size():
+    nest = "[" * 400 + "1" + "]" * 400
+    table = read(f'{{"a": {2**70}, "b": {nest}}}\n{{"a": 1, "b": {{}}}}\n')
+    assert table.texts("a") == [str(2**70), "1"]
+    assert table.texts("b") == [nest, "{}"]
 
 
 def test_json_lines_of_mixed_types_become_text():

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from margrove.errors import DataError
 from margrove.tables.columns import column_of, label_column, plain
-from margrove.tables.records import delimited_records, json_records, numbered_lines
+from margrove.tables.records import Record, delimited_records, json_records, numbered_lines
 from margrove.tables.requirements import Requirements
 from margrove.tables.table import RejectedRow, Table, check_columns, check_header
 
@@ -38,20 +38,16 @@ def read_delimited(
     check_columns(needs.columns, names, source)
     place = {name: position for position, name in enumerate(names)}
 
-    batches = [_text_columns(names, [])]
+    def problem(cells: list[str]) -> str:
+        if len(cells) != len(names):
+            return f"it has {len(cells)} cells where the header has {len(names)}"
+        return needs.problem({name: cells[place[name]] for name in needs.columns})
+
     starts: list[int] = []
     rejected: list[RejectedRow] = []
-    while batch := list(itertools.islice(records, _BATCH)):
-        rows: list[list[str]] = []
-        for line, raw, cells, reason in batch:
-            if not reason and len(cells) != len(names):
-                reason = f"it has {len(cells)} cells where the header has {len(names)}"
-            reason = reason or needs.problem({name: cells[place[name]] for name in needs.columns})
-            if reason:
-                rejected.append(RejectedRow(line, reason, raw))
-            else:
-                rows.append(cells)
-                starts.append(line)
+    usable = _usable(records, problem, starts, rejected)
+    batches = [_text_columns(names, [])]
+    while rows := list(itertools.islice(usable, _BATCH)):
         batches.append(_text_columns(names, rows))
     layout = f"{len(names)} columns separated by {delimiter!r}"
     return Table(
@@ -69,16 +65,9 @@ def read_json_lines(stream: BinaryIO, source: str, needs: Requirements, *, encod
         raise DataError(f"{source} holds no JSON object; expected one on each line")
     check_header(names, source)
     check_columns(needs.columns, names, source)
-    rows: list[dict[str, Any]] = []
     starts: list[int] = []
     rejected: list[RejectedRow] = []
-    for line, raw, cells, reason in records:
-        reason = reason or needs.problem(cells)
-        if reason:
-            rejected.append(RejectedRow(line, reason, raw))
-        else:
-            rows.append(cells)
-            starts.append(line)
+    rows = list(_usable(records, needs.problem, starts, rejected))
     columns = {
         name: (label_column if name in needs.labels else column_of)([row.get(name) for row in rows])
         for name in names
@@ -114,6 +103,22 @@ def read_parquet(stream: BinaryIO, source: str, needs: Requirements) -> Table:
     columns = {name: plain(kept.column(name)) for name in data.column_names}
     columns |= {name: label_column(kept.column(name).to_pylist()) for name in needs.labels}
     return Table(pa.table(columns), good + 1, source, "row", "Parquet", tuple(rejected))
+
+
+def _usable(
+    records: Iterable[Record],
+    problem: Callable[[Any], str],
+    starts: list[int],
+    rejected: list[RejectedRow],
+) -> Iterator[Any]:
+    """Yield the cells of the records that will do, noting where they start; set the others aside."""
+    for line, raw, cells, reason in records:
+        reason = reason or problem(cells)
+        if reason:
+            rejected.append(RejectedRow(line, reason, raw))
+        else:
+            starts.append(line)
+            yield cells
 
 
 def _text_columns(names: list[str], rows: Iterable[list[str]]) -> pa.Table:
