@@ -179,6 +179,8 @@ def test_wrong_uses_are_told():
         costs.tree().bind(WANG, [1, 4])
     with pytest.raises(LabelError, match="given twice: 1"):
         costs.tree().bind(WANG, [1, 2, 1])
+    with pytest.raises(LabelError, match="given twice: 'a'"):
+        costs.tree().bind(None, ["a", "b", "a"])
     with pytest.raises(LabelError, match="no classes"):
         costs.tree().bind(WANG, [])
     with pytest.raises(UnknownNodeError, match="no node 9"):

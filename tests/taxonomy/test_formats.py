@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from margrove.errors import (
@@ -168,6 +168,7 @@ def test_one_unlisted_parent_is_the_root(write):
         ("e.csv", "parent,child\nr,a\nr,b,c\n", DataError, "line 3 has 3 columns"),
         ("e.csv", b"parent,child\nr,a\nr,caf\xe9\n", DataError, "line 3: byte 0xe9"),
         ("e.csv", "parent,child\nr," + "a" * 200_000 + "\n", DataError, "line 2: field larger"),
+        ("e.csv", 'parent,child\nr,a\nr,"b\nr,c\n', DataError, "line 3: unexpected end"),
         ("e.csv", "id,parent\n1,\n2,1\n3,9\n", OrphanError, "line 4: the parent '9' of '3'"),
         ("e.csv", "id,parent\n1,\n1,\n", DuplicateEdgeError, "line 2 and line 3"),
         ("e.csv", "id,parent,name\n1,,r\n2,1,\n", EmptyNameError, "line 3: node '2' has no name"),
@@ -182,6 +183,7 @@ def test_one_unlisted_parent_is_the_root(write):
         ("c.txt", "11\n111\n111\n", DuplicateEdgeError, "line 2 and line 3"),
         ("t.json", '{"r": {"a": {}, "a": {}}}', DuplicateEdgeError, "key 'a' stands twice"),
         ("t.json", '{"r": {"a": {}}', DataError, "line 1, column 16"),
+        ("t.json", '{"r": ' + "1" * 5000 + "}", DataError, "no readable JSON"),
         ("t.json", "3", DataError, "is 3; expected a tree"),
         ("t.json", '{"edges": [["r", "a"], ["r", ["b"]]]}', DataError, r"edges\[1\]"),
         ("t.json", '{"edges": [["r", "a"], 5]}', DataError, r"edges\[1\] is 5"),
@@ -213,6 +215,36 @@ def test_a_format_can_be_forced(write, format):
         "json": '{"r": ["a", "b"]}',
     }.get(format, "a\nb\n")
     assert Taxonomy.from_file(write("f.dat", content), format=format, root="r").classes == ("a", "b")
+
+
+def test_only_line_ends_end_lines(write):
+    tax = Taxonomy.from_file(write("p.txt", "a/x\u2028y\r\na/z\x0bw\r\n"))
+    assert set(tax.classes) == {"x\u2028y", "z\x0bw"}
+
+
+PIECES = [
+    *("parent", "child", "id", "name", "code", "r", "a", "b", "11", "111", "31-33", "null", "1e999"),
+    *("#", '"', "{", "}", "[", "]", ":", ",", ",", ";", "/", ">", " > ", " - "),
+    *("\t", "\n", "\n", "\r", "\x00", "\u2028"),
+]
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.sampled_from(PIECES),
+        max_size=25,
+    ),
+    st.sampled_from([".csv", ".tsv", ".txt", ".json", ""]),
+    st.sampled_from([None, *FORMATS]),
+)
+def test_any_file_gives_a_taxonomy_or_one_typed_error(write, pieces, suffix, format):
+    try:
+        tax = Taxonomy.from_file(write(f"any{suffix}", "".join(pieces)), format)
+    except MargroveError:
+        return
+    assert all(tax.index(node) == i for i, node in enumerate(tax.nodes))
+    assert Taxonomy.from_spec(tax.to_spec()).nodes == tax.nodes
 
 
 plain_json = st.recursive(

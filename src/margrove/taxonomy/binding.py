@@ -23,7 +23,7 @@ def class_taxonomy(taxonomy: Taxonomy | None, classes: Sequence[Name]) -> Taxono
     if taxonomy is None:
         from margrove.taxonomy.graph import Taxonomy
 
-        return Taxonomy.flat(classes)
+        taxonomy = Taxonomy.flat(dict.fromkeys(classes))
     nodes = taxonomy.indices(classes)
     twice = [taxonomy.name(v) for v, times in Counter(nodes.tolist()).items() if times > 1]
     if twice:

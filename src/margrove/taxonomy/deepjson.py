@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any
 
-from margrove.errors import DataError, DuplicateEdgeError
+from margrove.errors import DataError, DuplicateEdgeError, MargroveError
 
 _TOKEN = re.compile(r'[ \t\r\n]*([{}\[\]:,"]|[^\s{}\[\]:,"]+)')
 _DECODER = json.JSONDecoder()
@@ -25,6 +25,10 @@ def loads(text: str) -> Any:
             return _loads_deep(text)
     except json.JSONDecodeError as error:
         raise DataError(f"line {error.lineno}, column {error.colno}: no valid JSON: {error.msg}") from error
+    except MargroveError:
+        raise
+    except ValueError as error:  # a number of more digits than Python reads
+        raise DataError(f"no readable JSON: {error}") from error
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

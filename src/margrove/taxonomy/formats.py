@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +30,7 @@ _CHILD = [
 _CODES = re.compile(r".*codes?")
 _IDS = {"id", "nodeid", "key", "categoryid", "classid", "conceptid"}
 _LABEL = ("name", "label")
-_LINE_HEADERS = {
-    "path",
-    "paths",
-    "category",
-    "categories",
-    "class",
-    "label",
-    "taxonomy",
-    "code",
-    "codes",
-    "name",
-}
+_LINE_HEADER = re.compile(r"paths?|categor(y|ies)|class|label|name|taxonomy|codes?")
 
 _NUMBERED = re.compile(r"\d+\s+-\s+")
 _CODE = re.compile(r"(?=.*\d)[\w.\-]+")
@@ -67,6 +57,16 @@ class Text:
     text: str
     suffix: str
 
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines, without the blanks around them."""
+        return [line.strip() for line in io.StringIO(self.text, newline=None)]
+
+    @property
+    def first(self) -> str:
+        """The first line that is not blank."""
+        return next(filter(None, self.lines))
+
     @property
     def is_table(self) -> bool:
         """Whether the name ends like a table's."""
@@ -74,9 +74,9 @@ class Text:
 
     def content(self) -> tuple[list[str], list[int]]:
         """The lines that are neither blank nor comments nor a header, and their numbers."""
-        numbered = [(line.strip(), n) for n, line in enumerate(self.text.splitlines(), 1)]
-        kept = [(line, n) for line, n in numbered if line and not line.startswith("#")]
-        if kept and self.is_table and kept[0][0].casefold() in _LINE_HEADERS:
+        numbered = enumerate(self.lines, 1)
+        kept = [(line, n) for n, line in numbered if line and not line.startswith("#")]
+        if kept and self.is_table and _LINE_HEADER.fullmatch(kept[0][0].casefold()):
             kept = kept[1:]
         return [line for line, _ in kept], [n for _, n in kept]
 
@@ -109,16 +109,14 @@ def detect(file: Text) -> str:
     """The format's name, from the file's name, its first line and what its lines look like."""
     if file.suffix == ".json" or file.text.lstrip()[:1] in ("{", "["):
         return "json"
-    first = next(line for line in file.text.splitlines() if line.strip())
-    header = next(csv.reader([first], delimiter=_delimiter(first)))
-    if _edge_columns(header):
+    delimiter = _delimiter(file.first)
+    if _edge_columns(file.first.split(delimiter)):
         return "edges"
     lines, _ = file.content()
     arrows = sum(" > " in line for line in lines)
     if arrows and (not file.is_table or 2 * arrows >= len(lines)):
         return "arrows"
-    delimiter = _delimiter(first)
-    if delimiter in first and (file.is_table or all(delimiter in line for line in lines)):
+    if delimiter in file.first and (file.is_table or all(delimiter in line for line in lines)):
         return _detect_table(_table(file))
     if any("/" in line for line in lines):
         return "slashes"
@@ -178,16 +176,13 @@ def _first_match(pattern: re.Pattern[str], names: Sequence[str]) -> int | None:
 
 
 def _code_column(header: Sequence[str]) -> int | None:
-    return next(
-        (i for i, column in enumerate(header) if _plain_name(column).endswith(("code", "codes"))), None
-    )
+    return _first_match(_CODES, [_plain_name(column) for column in header])
 
 
 def _table(file: Text) -> Table:
     """Split a delimited file; its first row is a header where its cells stand nowhere else in the table."""
-    first = next(line for line in file.text.splitlines() if line.strip())
-    delimiter = _delimiter(first)
-    reader = csv.reader(io.StringIO(file.text, newline=""), delimiter=delimiter)
+    delimiter = _delimiter(file.first)
+    reader = csv.reader(io.StringIO(file.text, newline=""), delimiter=delimiter, strict=True)
     rows, lines, start = [], [], 1
     try:
         for row in reader:
@@ -196,7 +191,9 @@ def _table(file: Text) -> Table:
                 lines.append(start)
             start = reader.line_num + 1
     except csv.Error as error:
-        raise DataError(f"line {reader.line_num}: {error}") from error
+        raise DataError(f"line {start}: {error}") from error
+    if not rows:
+        raise DataError("the table has no filled cell")
     width = len(rows[0])
     for row, line in zip(rows, lines, strict=True):
         if len(row) > width:
@@ -216,9 +213,9 @@ def _table(file: Text) -> Table:
 def _read_edges(file: Text, root: Name | None) -> Found:
     table = _table(file)
     columns = _edge_columns(table.header) or (0, 1, None)
+    parts = from_records(table.rows, columns, table.where, root)
     named = ", ".join(table.header[i] for i in columns if i is not None) if table.header else "parent, child"
     suffix = "" if table.header else " (no header)"
-    parts = from_records(table.rows, columns, table.where, root)
     return parts, f"edge list {table.kind}, columns {named}{suffix}"
 
 
@@ -304,8 +301,7 @@ def _read_slashes(file: Text, root: Name | None) -> Found:
 def _read_codes(file: Text, root: Name | None, ranges: bool = False) -> Found:
     codes, numbers = file.content()
     described = "one a line"
-    first = file.text.lstrip().split("\n", 1)[0]
-    if _delimiter(first) in first:
+    if _delimiter(file.first) in file.first:
         table = _table(file)
         column = _code_column(table.header) or 0
         codes, numbers = [row[column].strip() if column < len(row) else "" for row in table.rows], table.lines

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 from margrove.errors import (
@@ -140,7 +140,9 @@ def _children(value: Any) -> Iterator[tuple[Name, Any]]:
 
 def is_named_node(value: Mapping[Any, Any]) -> bool:
     """Whether this is `{"name": ..., "children": [...]}` and not a dictionary of children."""
-    return "name" in value and (isinstance(value.get("children"), list | tuple) or len(value) == 1)
+    if not isinstance(value.get("name", []), Hashable):
+        return False
+    return isinstance(value.get("children"), list | tuple) or len(value) == 1
 
 
 def from_codes(
