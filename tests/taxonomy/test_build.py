@@ -39,6 +39,7 @@ from margrove.testing import edge_lists
         ([("r", float("nan"))], EmptyNameError, "nan"),
         ([("r", "a"), ("r",)], DataError, r"pairs\[1\] is \('r',\); expected a pair"),
         (["ra"], DataError, r"pairs\[0\] is 'ra'"),
+        ([{"r", "a"}], DataError, r"pairs\[0\] is \{"),
         ([("r", ["a"])], LabelError, "hashable"),
     ],
 )

@@ -97,7 +97,7 @@ def from_pairs(
     pair: Any = None
     try:
         for pair in rows(pairs):
-            if isinstance(pair, str):
+            if isinstance(pair, str | set | frozenset):
                 raise ValueError
             parent, child = pair
             parents.append(ids.setdefault(parent, len(ids)))
