@@ -1,0 +1,106 @@
+"""What the user sees: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_WIDTH = 80  # of tables where standard output is no terminal
+
+
+def note(message: str) -> None:
+    """Say something that is no result."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def print_result(text: str) -> None:
+    """Print a result; a reader that goes away early, as `head` does, has what it wanted."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        silence_stdout()
+
+
+def print_json(value: Any) -> None:
+    """Print a result for machines; numbers that JSON lacks (NaN, infinity) become null."""
+    import json
+
+    print_result(json.dumps(_plain(value), ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def print_table(
+    headers: Sequence[str], rows: Iterable[Sequence[str]], title: str = "", right: Sequence[int] = ()
+) -> None:
+    """Print rows as a table, the columns numbered in `right` aligned to the right."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(
+        title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, title_style="bold"
+    )
+    for place, header in enumerate(headers):
+        table.add_column(header, justify="right" if place in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console = _stdout()
+    with console.capture() as rendered:
+        console.print(table)
+    print_result("\n".join(line.rstrip() for line in rendered.get().splitlines()))
+
+
+def silence_stdout() -> None:
+    """Let whatever is still to be written go nowhere: nobody reads it."""
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, sys.stdout.fileno())
+    os.close(sink)
+
+
+@contextlib.contextmanager
+def busy(what: str) -> Iterator[None]:
+    """Show on a terminal that work goes on, and for how long."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        progress.add_task(what, total=None)
+        yield
+
+
+@contextlib.contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Show every warning as one line."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        yield
+
+
+def _show_warning(message: Warning | str, *place: Any, **_: Any) -> None:
+    note("warning: " + " ".join(str(message).split()))
+
+
+def _stdout() -> Console:
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else _WIDTH
+    return Console(markup=False, highlight=False, emoji=False, width=width)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
+        return None
+    return value

@@ -1,0 +1,45 @@
+"""`margrove info`: what a model file holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from margrove.cli import options
+from margrove.cli.console import print_json, print_result
+
+
+def info(model: options.Model, json: options.Json = False) -> None:
+    """Describe a model file: its method, taxonomy, features and certificate."""
+    from margrove.report import describe_model
+
+    described = describe_model(model)
+    if json:
+        print_json(described)
+    else:
+        _print(described)
+
+
+def _print(described: dict[str, Any]) -> None:
+    lines = [
+        ("file", f"{described['path']}, {described['bytes']:,} bytes, checksum {described['checksum']}"),
+        ("method", described["classifier"]),
+        ("parameters", _pairs(described["parameters"])),
+    ]
+    if described["taxonomy"] is not None:
+        tree = described["taxonomy"]
+        lines.append(("taxonomy", f"{tree['source']}; {tree['nodes']:,} nodes, {tree['classes']:,} classes"))
+    if "labels" in described:
+        lines.append(("labels", ", ".join(described["labels"])))
+        lines += [("features", f"{', '.join(b['columns'])}: {b['kind']}") for b in described["features"]]
+    if described["certificate"] is not None:
+        from margrove.report import certificate_line
+
+        lines.append(
+            ("certificate", certificate_line(described["certificate"]).removeprefix("certificate: "))
+        )
+    lines.append(("versions", _pairs(described["versions"], " ")))
+    print_result("\n".join(f"{name:<12} {value}" for name, value in lines))
+
+
+def _pairs(values: dict[str, Any], between: str = "=") -> str:
+    return ", ".join(f"{name}{between}{value}" for name, value in values.items())

@@ -1,0 +1,150 @@
+"""`margrove train`: a table of examples in, a model file out."""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from margrove.cli import options
+from margrove.cli.console import busy, note, print_json, print_result
+from margrove.cli.inputs import NO_TAXONOMY, read_data, read_taxonomy
+from margrove.cli.outputs import STDOUT, check_writable, save
+from margrove.cli.status import CommandError, Status
+
+if TYPE_CHECKING:
+    from margrove.tables.model import TableModel
+    from margrove.tables.table import Table
+    from margrove.taxonomy import Taxonomy
+
+
+class Method(StrEnum):
+    """Methods that can be trained."""
+
+    hierarchical_svm = "hierarchical-svm"
+    flat = "flat"
+
+
+Columns = list[str] | None
+
+
+def train(
+    data: options.Data,
+    label: options.Labels,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The model file to write.")],
+    text: Annotated[Columns, typer.Option(metavar="COLUMN", help="Column of text; may be repeated.")] = None,
+    numeric: Annotated[Columns, typer.Option(metavar="COLUMN", help="Column of numbers.")] = None,
+    categorical: Annotated[Columns, typer.Option(metavar="COLUMN", help="Column of categories.")] = None,
+    taxonomy: options.TaxonomyFile = None,
+    taxonomy_format: options.TaxonomyFormat = None,
+    method: Annotated[Method, typer.Option(help="`flat` ignores the taxonomy.")] = Method.hierarchical_svm,
+    c: options.C = None,
+    cost: options.Cost = None,
+    attributes: options.Attributes = None,
+    slack: options.SlackOf = None,
+    tol: options.Tol = None,
+    max_iter: options.MaxIter = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the order of examples.")] = None,
+    threads: options.Threads = None,
+    words: options.Words = None,
+    min_rows: options.MinRows = None,
+    label_separator: options.Separator = None,
+    format: options.InputFormat = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = "utf-8",
+    on_error: options.RowsInError = options.OnError.stop,
+    rejects: options.Rejects = None,
+    json: options.Json = False,
+) -> None:
+    """Train a classifier on a table and save it.
+
+    Where no column is named by --text, --numeric or --categorical, all but the labels are used, each as its
+    cells suggest. Options of the method that are not given have the estimator's defaults; `margrove info`
+    shows those of a model.
+    """
+    if output == STDOUT:
+        raise CommandError(Status.WRONG_CALL, "a model is written to a file, not to standard output")
+    check_writable(output, [name for name in (data, taxonomy) if name is not None])
+    tree = read_taxonomy(taxonomy, taxonomy_format)
+    table = read_data(
+        data,
+        labels=label,
+        numeric=numeric or [],
+        format=format,
+        delimiter=delimiter,
+        encoding=encoding,
+        on_error=on_error,
+        rejects=rejects,
+    )
+    from margrove.classifiers import HierarchicalSVM
+    from margrove.tables import TableFeatures, TableModel
+
+    settings = options.given(
+        C=c,
+        cost=cost,
+        attributes=attributes,
+        slack=slack and slack.value,
+        tol=tol,
+        max_iter=max_iter,
+        random_state=seed,
+        n_jobs=threads,
+    )
+    features = TableFeatures(text, numeric, categorical, **options.feature_options(words, min_rows))
+    model = TableModel(features, HierarchicalSVM(**settings), label, label_separator)
+    labels = model.labels_of(table)
+    if method is Method.flat or taxonomy == NO_TAXONOMY:
+        tree = _star(labels, label)
+    model.classifier.set_params(taxonomy=tree)
+    started = time.perf_counter()
+    with busy("training"):
+        model.fit(table, labels)
+    seconds = time.perf_counter() - started
+    save(model, output)
+    summary = _summary(model, table, tree, seconds) | {"model": output}
+    if json:
+        print_json(summary)
+    else:
+        _print(summary)
+
+
+def _star(labels: Any, columns: list[str]) -> Taxonomy:
+    """Return the taxonomy that has none: every label, even one that looks like a path, is a class."""
+    from margrove.taxonomy import Taxonomy
+
+    if len(columns) > 1:
+        raise CommandError(
+            Status.WRONG_CALL,
+            "several --label columns are the levels of a taxonomy; without one, name the last level only",
+        )
+    rows = ([label] if isinstance(label, str) else label for label in labels)
+    return Taxonomy.flat(dict.fromkeys(label for row in rows for label in row))
+
+
+def _summary(model: TableModel, table: Table, tree: Taxonomy | None, seconds: float) -> dict[str, Any]:
+    from margrove.report import certificate_summary
+
+    return {
+        "read": table.n_read,
+        "used": len(table),
+        "rejected": len(table.rejected),
+        "features": model.features.summary(),
+        "classes": len(model.classifier.classes_),
+        "taxonomy": None if tree is None else tree.source,
+        "certificate": certificate_summary(model.classifier),
+        "seconds": seconds,
+    }
+
+
+def _print(summary: dict[str, Any]) -> None:
+    from margrove.report import certificate_line
+
+    for line in summary["features"]:
+        note(f"  {line}")
+    print_result(
+        f"{summary['model']}: {summary['classes']:,} classes learned from {summary['used']:,} rows "
+        f"in {summary['seconds']:.1f} s"
+    )
+    if summary["certificate"] is not None:
+        print_result(certificate_line(summary["certificate"]))

@@ -1,0 +1,94 @@
+"""Whether labels fit a taxonomy, and how they are spread over it."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from margrove.errors import UnknownNodeError
+
+if TYPE_CHECKING:
+    from margrove.taxonomy import Taxonomy
+
+_MOST_COMMON = 10
+_SPELLINGS_LOOKED_UP = 20  # unknown labels; each is compared with every name
+
+
+def check_labels(labels: Iterable[Any], taxonomy: Taxonomy | None = None) -> dict[str, Any]:
+    """Count labels, and find those that the taxonomy lacks and the classes that have no example.
+
+    A row is one label, a list or set of labels, or, in a two-dimensional array, a path with None below its
+    last level. Labels that a taxonomy lacks come with the first row where they stand, from 0, and, for the
+    first of them, with similar names; `inner` counts rows labelled with a node that has others below it.
+    """
+    rows = list(_label_lists(labels))
+    counts: Counter[Hashable] = Counter()
+    first: dict[Hashable, int] = {}
+    for row, names in enumerate(rows):
+        for name in names:
+            counts[name] += 1
+            first.setdefault(name, row)
+    summary: dict[str, Any] = {
+        "rows": len(rows),
+        "labels": counts.total(),
+        "distinct": len(counts),
+        "seen_once": sum(count == 1 for count in counts.values()),
+        "most_common": [
+            {"label": _shown(name), "rows": count} for name, count in counts.most_common(_MOST_COMMON)
+        ],
+    }
+    if taxonomy is not None:
+        summary |= _against(taxonomy, counts, first)
+    return summary
+
+
+def _against(taxonomy: Taxonomy, counts: Counter[Hashable], first: dict[Hashable, int]) -> dict[str, Any]:
+    unknown: list[dict[str, Any]] = []
+    inner: list[dict[str, Any]] = []
+    used: set[Hashable] = set()
+    for label, count in counts.items():
+        try:
+            node = taxonomy.name(taxonomy.index(label))
+        except UnknownNodeError as error:
+            entry = {"label": _shown(label), "rows": count, "first_row": first[label], "reason": str(error)}
+            looked_up = len(unknown) < _SPELLINGS_LOOKED_UP
+            unknown.append(entry | {"similar": _similar(label, taxonomy) if looked_up else []})
+            continue
+        used.add(node)
+        if taxonomy.children(node):
+            inner.append({"label": _shown(label), "rows": count})
+    unused = [name for name in taxonomy.classes if name not in used]
+    return {
+        "classes": len(taxonomy.classes),
+        "unknown": unknown,
+        "inner": inner,
+        "without_examples": [_shown(name) for name in unused],
+    }
+
+
+def _label_lists(labels: Iterable[Any]) -> Iterable[list[Hashable]]:
+    """Yield the labels of each row; a row of a two-dimensional array is one path, and so one label."""
+    is_levels = getattr(labels, "ndim", 1) == 2
+    for row in labels:
+        if is_levels:
+            yield [tuple(level for level in row if level is not None)]
+        elif isinstance(row, list | set | frozenset):
+            yield list(row)
+        else:
+            yield [row]
+
+
+def _similar(label: Hashable, taxonomy: Taxonomy) -> list[str]:
+    names = [str(name) for name in taxonomy.nodes]
+    last = label[-1] if isinstance(label, tuple) else label
+    return difflib.get_close_matches(str(last), names, n=3)
+
+
+def _shown(label: Any) -> str:
+    return (
+        "/".join(map(str, label))
+        if isinstance(label, Sequence) and not isinstance(label, str)
+        else str(label)
+    )
