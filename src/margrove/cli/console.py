@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-_WIDTH = 80  # of tables where standard output is no terminal
+_WIDTH = 80  # where standard output is no terminal
+_NAMES = 13  # width of the names of facts
 
 
 def note(message: str) -> None:
@@ -42,9 +43,7 @@ def print_table(
     from rich import box
     from rich.table import Table
 
-    table = Table(
-        title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, title_style="bold"
-    )
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for place, header in enumerate(headers):
         table.add_column(header, justify="right" if place in right else "left", overflow="fold")
     for row in rows:
@@ -52,7 +51,27 @@ def print_table(
     console = _stdout()
     with console.capture() as rendered:
         console.print(table)
-    print_result("\n".join(line.rstrip() for line in rendered.get().splitlines()))
+    lines = [line.rstrip() for line in rendered.get().splitlines()]
+    print_result("\n".join(["", *([title] if title else []), *lines]))
+
+
+def print_facts(facts: Iterable[tuple[str, str]]) -> None:
+    """Print named facts, one below the other and wrapped."""
+    import shutil
+    import textwrap
+
+    width = shutil.get_terminal_size((_WIDTH, 24)).columns
+    lines = [
+        textwrap.fill(
+            f"{name:<{_NAMES}}{fact}",
+            width,
+            subsequent_indent=" " * _NAMES,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for name, fact in facts
+    ]
+    print_result("\n".join(lines))
 
 
 def silence_stdout() -> None:

@@ -11,12 +11,17 @@ from typing import Annotated, Any
 import typer
 
 from margrove.cli import options
-from margrove.cli.console import busy, note, print_json, print_result, print_table
+from margrove.cli.console import busy, note, print_facts, print_json, print_result, print_table
 from margrove.cli.outputs import check_writable, written
 
 HIERARCHICAL = "hierarchical SVM"
 FLAT = "flat SVM"
 
+_TITLE = "ICD-10-CM"
+_ABOUT = (
+    "Short diagnoses are coded into the three-character categories of ICD-10-CM, which stand under blocks and "
+    "chapters. The hierarchical SVM knows that taxonomy, the flat one does not; all else is the same."
+)
 _LEVELS = ("chapter", "block", "category")
 _EXAMPLES = 10
 
@@ -40,10 +45,11 @@ def demo(
     min_rows: options.MinRows = None,
     json: options.Json = False,
 ) -> None:
-    """Learn to code diagnoses by ICD-10-CM, and show how well that goes.
+    """Show the main job on real data.
 
-    A hierarchical SVM and a flat one learn from the descriptions of all codes and 70 % of their synonyms, and
-    are tested on the other synonyms. Options of the method apply to both.
+    It is to code diagnoses by ICD-10-CM: a hierarchical SVM and a flat one learn from the descriptions of all
+    codes and 70 % of their synonyms, and are tested on the other synonyms. Options of the method apply to
+    both.
     """
     check_writable(report)
     shared = options.given(C=c, slack=slack and slack.value, tol=tol, max_iter=max_iter, n_jobs=threads)
@@ -101,7 +107,8 @@ def _run(
     predictions = {run["name"]: run.pop("predictions") for run in runs}
     shown = rng.choice(len(data.test_texts), _EXAMPLES, replace=False).tolist()
     return {
-        "title": "Coding diagnoses by ICD-10-CM",
+        "title": _TITLE,
+        "about": _ABOUT,
         "data": {
             "training texts": len(rows),
             "test texts": len(data.test_texts),
@@ -136,30 +143,30 @@ def _print(summary: dict[str, Any]) -> None:
     from margrove.report.figures import certificate_rows, figures
 
     counts = ", ".join(f"{count:,} {name}" for name, count in summary["data"].items())
-    print_result(f"{summary['title']}: {counts}")
+    print_facts([(summary["title"], counts)])
     names = [run["name"] for run in summary["runs"]]
     right = range(1, len(names) + 1)
     print_table(["", *names], [[row.name, *row.values] for row in figures(summary)], right=right)
     rows = [[row.name, *row.values] for row in certificate_rows(summary)]
     if rows:
         print_table(["", *names], rows, "Certificates: the optimum lies between dual and primal", right)
-    print_result(f"Ten test texts and what the {HIERARCHICAL} makes of them\n")
+    print_result(f"\nTest texts drawn at random, and what the {HIERARCHICAL} makes of them")
     for example in summary["examples"]:
         _print_example(example)
     facts = summary["facts"]
     print_result(
-        f"{facts['seconds']:.0f} s in all, peak memory {facts['peak memory (MB)']:,.0f} MB, "
+        f"\n{facts['seconds']:.0f} s in all, peak memory {facts['peak memory (MB)']:,.0f} MB, "
         f"{facts['processors']} processors"
     )
 
 
 def _print_example(example: dict[str, Any]) -> None:
     predicted = example["predicted"][HIERARCHICAL]
-    mark = "right" if predicted["right"] else "wrong"
-    lines = [example["text"], f"  {mark}  {_path(predicted['path'])}"]
+    lines = [("  right" if predicted["right"] else "  wrong", _path(predicted["path"]))]
     if not predicted["right"]:
-        lines.append(f"  truth  {_path(example['true'])}")
-    print_result("\n".join(lines))
+        lines.append(("  truth", _path(example["true"])))
+    print_result(f"\n{example['text']}")
+    print_facts(lines)
 
 
 def _path(path: list[dict[str, str]]) -> str:

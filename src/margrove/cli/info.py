@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from margrove.cli import options
-from margrove.cli.console import print_json, print_result
+from margrove.cli.console import print_facts, print_json
 
 
 def info(model: options.Model, json: options.Json = False) -> None:
-    """Describe a model file: its method, taxonomy, features and certificate."""
+    """Describe a model file.
+
+    Shows method, parameters, taxonomy, features, certificate and versions, after checking the whole file.
+    """
     from margrove.report import describe_model
 
     described = describe_model(model)
@@ -27,18 +30,16 @@ def _print(described: dict[str, Any]) -> None:
     ]
     if described["taxonomy"] is not None:
         tree = described["taxonomy"]
-        lines.append(("taxonomy", f"{tree['source']}; {tree['nodes']:,} nodes, {tree['classes']:,} classes"))
+        lines.append(("taxonomy", f"{tree['source']}, {tree['classes']:,} classes"))
     if "labels" in described:
         lines.append(("labels", ", ".join(described["labels"])))
         lines += [("features", f"{', '.join(b['columns'])}: {b['kind']}") for b in described["features"]]
     if described["certificate"] is not None:
         from margrove.report import certificate_line
 
-        lines.append(
-            ("certificate", certificate_line(described["certificate"]).removeprefix("certificate: "))
-        )
+        lines.append(("certificate", certificate_line(described["certificate"])))
     lines.append(("versions", _pairs(described["versions"], " ")))
-    print_result("\n".join(f"{name:<12} {value}" for name, value in lines))
+    print_facts(lines)
 
 
 def _pairs(values: dict[str, Any], between: str = "=") -> str:

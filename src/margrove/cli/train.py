@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from margrove.cli import options
-from margrove.cli.console import busy, note, print_json, print_result
+from margrove.cli.console import busy, note, print_facts, print_json
 from margrove.cli.inputs import NO_TAXONOMY, read_data, read_taxonomy
 from margrove.cli.outputs import STDOUT, check_writable, save
 from margrove.cli.status import CommandError, Status
@@ -142,9 +142,8 @@ def _print(summary: dict[str, Any]) -> None:
 
     for line in summary["features"]:
         note(f"  {line}")
-    print_result(
-        f"{summary['model']}: {summary['classes']:,} classes learned from {summary['used']:,} rows "
-        f"in {summary['seconds']:.1f} s"
-    )
+    learned = f"{summary['classes']:,} classes from {summary['used']:,} rows in {summary['seconds']:.1f} s"
+    facts = [("learned", learned)]
     if summary["certificate"] is not None:
-        print_result(certificate_line(summary["certificate"]))
+        facts.append(("certificate", certificate_line(summary["certificate"])))
+    print_facts([*facts, ("model", summary["model"])])

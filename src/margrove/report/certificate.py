@@ -16,7 +16,7 @@ def certificate_summary(classifier: Any) -> dict[str, Any] | None:
 def certificate_line(certificate: Mapping[str, Any]) -> str:
     """Say how close a fit is to the optimum: the optimum lies between dual and primal."""
     return (
-        f"certificate: {certificate['status']}; the optimum lies between {certificate['dual']:,.6g} (dual) "
+        f"{certificate['status']}; the optimum lies between {certificate['dual']:,.6g} (dual) "
         f"and {certificate['primal']:,.6g} (primal), a relative gap of {certificate['relative_gap']:.2g}; "
         f"{certificate['n_iter']:,} rounds, {certificate['seconds']:.1f} s"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,16 +29,27 @@ def evaluate_model(model: TableModel, table: Table, *, ranking: bool = True) -> 
 def evaluate_classifier(
     classifier: Any, X: Any, y: Any, taxonomy: Taxonomy | None = None, *, ranking: bool = True
 ) -> dict[str, Any]:
-    """Return every measure that applies to a classifier, from a matrix, true labels and any taxonomy."""
+    """Return every measure that applies to a classifier, from a matrix, true labels and any taxonomy.
+
+    A class that has no example in training, and so no score, stands below all others in every ranking.
+    """
     from margrove import metrics
 
-    return metrics.evaluate(
-        y,
-        classifier.predict(X),
-        class_scores(classifier, X) if ranking else None,
-        list(classifier.classes_) if ranking else None,
-        taxonomy,
-    )
+    known = list(classifier.classes_)
+    unseen = _unseen(y, known)
+    predicted = classifier.predict(X)
+    if not ranking:
+        return metrics.evaluate(y, predicted, taxonomy=taxonomy)
+    scores = class_scores(classifier, X)
+    last = np.repeat(scores.min(axis=1, keepdims=True) - 1, len(unseen), axis=1)
+    return metrics.evaluate(y, predicted, np.hstack([scores, last]), known + unseen, taxonomy)
+
+
+def _unseen(y: Any, known: Sequence[Any]) -> list[Any]:
+    """Return the labels that are no class of the classifier, in the order in which they occur."""
+    rows = (row if isinstance(row, list | set | frozenset) else [row] for row in y)
+    seen = set(known)
+    return [label for label in dict.fromkeys(label for row in rows for label in row) if label not in seen]
 
 
 def class_scores(classifier: Any, X: Any) -> NDArray[Any]:

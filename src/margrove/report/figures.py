@@ -55,7 +55,7 @@ def _figure(
     if not known:
         return []
     texts = ["" if value is None else shown(value) for value in found]
-    best = shown(better(known)) if better else None  # what reads the same is equally good
+    best = shown(better(known)) if better and len(set(texts)) > 1 else None
     return [Figure(name, meaning, texts, [text == best for text in texts])]
 
 
@@ -69,6 +69,10 @@ def _at(value: Any, place: Sequence[str]) -> Any:
 
 def _percent(value: float) -> str:
     return f"{100 * value:.1f} %"
+
+
+def _small_percent(value: float) -> str:
+    return f"{100 * value:.2f} %"
 
 
 def _number(value: float) -> str:
@@ -96,7 +100,7 @@ _CERTIFICATE: tuple[tuple[str, str, str, Callable[[Any], str]], ...] = (
     ("status", "status", "", str),
     ("primal", "primal", "value of the solution", _significant),
     ("dual", "dual", "no solution has less", _significant),
-    ("relative_gap", "relative gap", "how far from the optimum at most", "{:.2%}".format),
+    ("relative_gap", "relative gap", "how far from the optimum at most", _small_percent),
     ("n_iter", "rounds", "", "{:,}".format),
     ("seconds", "seconds", "", "{:.1f}".format),
 )

@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from margrove.errors import UnknownNodeError
-
 if TYPE_CHECKING:
     from margrove.taxonomy import Taxonomy
 
@@ -49,13 +47,12 @@ def _against(taxonomy: Taxonomy, counts: Counter[Hashable], first: dict[Hashable
     inner: list[dict[str, Any]] = []
     used: set[Hashable] = set()
     for label, count in counts.items():
-        try:
-            node = taxonomy.name(taxonomy.index(label))
-        except UnknownNodeError as error:
-            entry = {"label": _shown(label), "rows": count, "first_row": first[label], "reason": str(error)}
-            looked_up = len(unknown) < _SPELLINGS_LOOKED_UP
-            unknown.append(entry | {"similar": _similar(label, taxonomy) if looked_up else []})
+        if label not in taxonomy:
+            similar = _similar(label, taxonomy) if len(unknown) < _SPELLINGS_LOOKED_UP else []
+            entry = {"label": _shown(label), "rows": count, "first_row": first[label], "similar": similar}
+            unknown.append(entry)
             continue
+        node = taxonomy.name(taxonomy.index(label))
         used.add(node)
         if taxonomy.children(node):
             inner.append({"label": _shown(label), "rows": count})
@@ -81,9 +78,10 @@ def _label_lists(labels: Iterable[Any]) -> Iterable[list[Hashable]]:
 
 
 def _similar(label: Hashable, taxonomy: Taxonomy) -> list[str]:
-    names = [str(name) for name in taxonomy.nodes]
+    """Return the places of an ambiguous label, or else the names that are spelt alike."""
+    places = [str(name) for name in taxonomy.nodes if taxonomy.label(name) == label]
     last = label[-1] if isinstance(label, tuple) else label
-    return difflib.get_close_matches(str(last), names, n=3)
+    return places or difflib.get_close_matches(str(last), list(map(str, taxonomy.nodes)), n=3)
 
 
 def _shown(label: Any) -> str:
