@@ -63,15 +63,16 @@ def test_flat_takes_labels_as_they_are(call, tmp_path, options):
 def test_several_label_columns_are_levels(call, tmp_path):
     data = tmp_path / "data.csv"
     data.write_text(
-        "title,top,sub\n" + "red apple,fruit,apple\nripe banana,fruit,banana\nraw carrot,root,\n" * 3
+        "title,top,sub\n" + "red apple,fruit,apple\nripe banana,fruit,banana\nany other,fruit,\n" * 3
     )
     target = tmp_path / "m.mg"
     arguments = ["train", data, "--text", "title", "--label", "top", "--label", "sub", "-o", target]
-    assert call(*arguments, "--taxonomy", "none").status == 2
+    assert call(*arguments, "--taxonomy", "none").status == 0
+    assert mg.load(target).classifier.taxonomy_.depths.max() == 1
     assert call(*arguments).status == 0
     result = call("predict", target, data)
     assert result.status == 0, result.err
-    assert result.out.splitlines()[1:4] == ["2,fruit/apple", "3,fruit/banana", "4,root"]
+    assert result.out.splitlines()[1:4] == ["2,fruit/apple", "3,fruit/banana", "4,fruit"]
     assert call("evaluate", target, data, "--fail-under", "one_accuracy=1").status == 0
 
 
@@ -123,4 +124,6 @@ def test_a_label_that_the_taxonomy_lacks(call, shop, tmp_path):
     options = ["--text", "title", "--label", "category", "--taxonomy", shop / "taxonomy.csv"]
     result = call("train", data, *options, "-o", tmp_path / "m.mg")
     assert result.status == 65
-    assert "bananna" in result.err
+    assert "line 6 of" in result.err
+    assert "the label 'bananna' is not in the taxonomy; did you mean 'banana'?" in result.err
+    assert not (tmp_path / "m.mg").exists()

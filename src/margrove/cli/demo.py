@@ -19,8 +19,8 @@ FLAT = "flat SVM"
 
 _TITLE = "ICD-10-CM"
 _ABOUT = (
-    "Short diagnoses are coded into the three-character categories of ICD-10-CM, which stand under blocks and "
-    "chapters. The hierarchical SVM knows that taxonomy, the flat one does not; all else is the same."
+    "Short diagnoses are coded into the three-character categories of ICD-10-CM, which stand under blocks "
+    "and chapters. The hierarchical SVM knows that taxonomy, the flat one does not; all else is the same."
 )
 _LEVELS = ("chapter", "block", "category")
 _EXAMPLES = 10
@@ -92,7 +92,7 @@ def _run(
     X_test = features.transform(as_table({"text": data.test_texts}))
     methods = {
         HIERARCHICAL: mg.HierarchicalSVM(data.taxonomy, random_state=seed, **shared, **hierarchical),
-        FLAT: mg.HierarchicalSVM(random_state=seed, **shared),
+        FLAT: mg.HierarchicalSVM("flat", random_state=seed, **shared),
     }
     with busy("training"):
         runs = compare_methods(

@@ -13,6 +13,7 @@ from margrove.cli.console import busy, note, print_facts, print_json
 from margrove.cli.inputs import NO_TAXONOMY, read_data, read_taxonomy
 from margrove.cli.outputs import STDOUT, check_writable, save
 from margrove.cli.status import CommandError, Status
+from margrove.errors import LabelError
 
 if TYPE_CHECKING:
     from margrove.tables.model import TableModel
@@ -91,38 +92,41 @@ def train(
         random_state=seed,
         n_jobs=threads,
     )
+    is_flat = method is Method.flat or taxonomy == NO_TAXONOMY
     features = TableFeatures(text, numeric, categorical, **options.feature_options(words, min_rows))
-    model = TableModel(features, HierarchicalSVM(**settings), label, label_separator)
-    labels = model.labels_of(table)
-    if method is Method.flat or taxonomy == NO_TAXONOMY:
-        tree = _star(labels, label)
-    model.classifier.set_params(taxonomy=tree)
+    classifier = HierarchicalSVM("flat" if is_flat else tree, **settings)
+    model = TableModel(features, classifier, label, label_separator)
+    if tree is not None and not is_flat:
+        _check_labels(model, table, tree)
     started = time.perf_counter()
     with busy("training"):
-        model.fit(table, labels)
+        model.fit(table)
     seconds = time.perf_counter() - started
     save(model, output)
-    summary = _summary(model, table, tree, seconds) | {"model": output}
+    summary = _summary(model, table, seconds) | {"model": output}
     if json:
         print_json(summary)
     else:
         _print(summary)
 
 
-def _star(labels: Any, columns: list[str]) -> Taxonomy:
-    """Return the taxonomy that has none: every label, even one that looks like a path, is a class."""
-    from margrove.taxonomy import Taxonomy
+def _check_labels(model: TableModel, table: Table, tree: Taxonomy) -> None:
+    """Refuse labels that the taxonomy lacks, by the line where the first stands."""
+    from margrove.report import check_labels
 
-    if len(columns) > 1:
-        raise CommandError(
-            Status.WRONG_CALL,
-            "several --label columns are the levels of a taxonomy; without one, name the last level only",
+    unknown = check_labels(model.labels_of(table), tree)["unknown"]
+    if unknown:
+        first = unknown[0]
+        where = table.where(first["first_row"])
+        similar = f"; did you mean {' or '.join(map(repr, first['similar']))}?" if first["similar"] else ""
+        raise LabelError(
+            f"{where}: the label {first['label']!r} is not in the taxonomy{similar}\n"
+            f"{len(unknown):,} labels of {sum(entry['rows'] for entry in unknown):,} rows are not; "
+            "`margrove check` lists them."
         )
-    rows = ([label] if isinstance(label, str) else label for label in labels)
-    return Taxonomy.flat(dict.fromkeys(label for row in rows for label in row))
 
 
-def _summary(model: TableModel, table: Table, tree: Taxonomy | None, seconds: float) -> dict[str, Any]:
+def _summary(model: TableModel, table: Table, seconds: float) -> dict[str, Any]:
     from margrove.report import certificate_summary
 
     return {
@@ -131,7 +135,7 @@ def _summary(model: TableModel, table: Table, tree: Taxonomy | None, seconds: fl
         "rejected": len(table.rejected),
         "features": model.features.summary(),
         "classes": len(model.classifier.classes_),
-        "taxonomy": None if tree is None else tree.source,
+        "taxonomy": model.classifier.taxonomy_.source,
         "certificate": certificate_summary(model.classifier),
         "seconds": seconds,
     }

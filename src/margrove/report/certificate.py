@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ from typing import Any
 def certificate_summary(classifier: Any) -> dict[str, Any] | None:
     """Return the certificate of a fitted classifier as a dictionary, None for one that has none."""
     certificate = getattr(classifier, "certificate_", None)
-    return None if certificate is None else dataclasses.asdict(certificate)
+    return None if certificate is None else dict(certificate.as_dict())
 
 
 def certificate_line(certificate: Mapping[str, Any]) -> str:
