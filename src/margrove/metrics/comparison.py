@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from margrove.errors import DataError, LabelError, UnknownNodeError
-from margrove.metrics.labels import (
+from margrove.outputs.labels import (
     FloatArray,
     IntArray,
     Label,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from margrove.metrics.comparison import Comparison, ancestor_sets, compare, volumes_of_sets
-from margrove.metrics.labels import FloatArray, Label
+from margrove.outputs.labels import FloatArray, Label
 
 if TYPE_CHECKING:
     from margrove.taxonomy import Taxonomy

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from margrove.errors import DataError
 from margrove.metrics.comparison import Comparison, ancestor_sets, compare, volumes_of_sets
 from margrove.metrics.distances import Cost, bind
-from margrove.metrics.labels import FloatArray, IntArray, Label
+from margrove.outputs.labels import FloatArray, IntArray, Label
 from margrove.taxonomy import costs
 
 if TYPE_CHECKING:

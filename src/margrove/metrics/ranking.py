@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from margrove.errors import DataError
 from margrove.metrics.comparison import node_numbers
 from margrove.metrics.distances import Cost, bind
-from margrove.metrics.labels import (
+from margrove.outputs.labels import (
     FloatArray,
     IntArray,
     Label,

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from margrove.errors import DataError, LabelError
 from margrove.metrics.comparison import Comparison, compare
 from margrove.metrics.distances import Cost, bind
-from margrove.metrics.labels import BoolArray, Label, LabelSets, plain_list
+from margrove.outputs.labels import BoolArray, Label, LabelSets, plain_list
 from margrove.metrics.ranking import read_scores
 
 if TYPE_CHECKING:

@@ -1,0 +1,40 @@
+"""Training rows in a canonical order, each distinct one once.
+
+Equal rows with equal labels become one row with the sum of their weights, and the order depends on the rows
+alone. So a weight of two is two equal rows, and neither their order nor rows of weight zero matter, to the bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+
+def canonical_rows(
+    X: sp.csr_array, Y: sp.csr_array, weight: NDArray[np.float64]
+) -> tuple[sp.csr_array, sp.csr_array, NDArray[np.float64]]:
+    """Return distinct rows with positive weight; rows of one class stand together, classes in order."""
+    keep = np.flatnonzero(weight > 0)
+    X, Y, weight = X[keep], Y[keep], weight[keep]
+    if not len(keep):
+        return X, Y, weight
+    rng = np.random.default_rng(0)
+    # a projection of a sparse row is computed entry by entry, so equal rows have equal keys to the bit
+    keys = [X @ rng.standard_normal(X.shape[1]) for _ in range(2)]
+    first = np.where(np.diff(Y.indptr) > 0, np.append(Y.indices, 0)[Y.indptr[:-1]], -1)
+    keys += [Y @ rng.standard_normal(Y.shape[1]), first]
+    order = np.lexsort([weight, *keys])
+    X, Y, weight = X[order], Y[order], weight[order]
+    before, after = np.arange(len(order) - 1), np.arange(1, len(order))
+    alike = np.ones(len(after), bool)
+    for key in keys:
+        alike &= key[order[before]] == key[order[after]]
+    twins = np.flatnonzero(alike)
+    differs = (abs(X[twins] - X[twins + 1]).sum(axis=1) > 0) | (abs(Y[twins] - Y[twins + 1]).sum(axis=1) > 0)
+    new = np.ones(len(order), bool)
+    new[twins[~differs] + 1] = False
+    starts = np.flatnonzero(new)
+    return X[starts], Y[starts], np.add.reduceat(weight, starts)

@@ -1,0 +1,1 @@
+"""The fast twins: plain functions on arrays, compiled by Numba, imported by nobody but the solvers."""

@@ -1,0 +1,207 @@
+"""The small problem of one example: its active contrasts, all other dual variables held fixed.
+
+    maximise over beta   sum_b beta_b H_b  -  1/2 |x|^2 |sum_b (beta_b - old_b) d_b a_b|^2        (E.4)
+    slack "example"      beta >= 0,  sum beta <= bound
+    slack "pair"         0 <= beta_b <= bound
+
+with H_b = d_b (1 - <a_b, W x>) at the start. Both solvers move along one line at a time, to the exact maximum on
+it, and keep H up to date. They return psi = l - u as it was before the first step (Cai 4.32): zero exactly when
+nothing is to be gained from this example.
+
+Contrasts live in a small space of their own: the nodes that they touch, numbered 0, 1, .. `n_nodes`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from margrove.kernels.jit import kernel
+from margrove.outputs.tables import Attributes, Floats, Indices
+
+
+class Block(NamedTuple):
+    """Working space for one example's contrasts; one for each thread, filled anew at each visit."""
+
+    H: Floats  # violation of each contrast
+    ptr: Indices  # contrast b is idx[ptr[b]:ptr[b + 1]], val[...]
+    idx: Indices  # local nodes
+    val: Floats
+    nodes: Indices  # local node -> column of W
+    local: Indices  # column of W -> local node, or -1
+    score: Floats  # node scores at the start, by local node
+    change: Floats  # what the step adds to the node space: sum of (beta - old) d a
+    line: Floats  # the direction of the current step; zero between steps
+
+
+@kernel
+def write_contrast(attributes: Attributes, p: int, r: int, idx: Indices, val: Floats, start: int) -> int:
+    """Write Lambda[p] - Lambda[r], without its zeros, from `start` on; return where it ends."""
+    end = start
+    idx[end], val[end] = p, attributes.own[p]
+    end += val[end] != 0.0
+    idx[end], val[end] = r, -attributes.own[r]
+    end += val[end] != 0.0
+    g, h = attributes.group[p], attributes.group[r]
+    if g == h:
+        return end
+    a, a_end = attributes.ptr[g], attributes.ptr[g + 1]
+    b, b_end = attributes.ptr[h], attributes.ptr[h + 1]
+    while a < a_end or b < b_end:
+        if b == b_end or (a < a_end and attributes.idx[a] < attributes.idx[b]):
+            idx[end], val[end] = attributes.idx[a], attributes.val[a]
+            a += 1
+        elif a == a_end or attributes.idx[b] < attributes.idx[a]:
+            idx[end], val[end] = attributes.idx[b], -attributes.val[b]
+            b += 1
+        else:
+            idx[end], val[end] = attributes.idx[a], attributes.val[a] - attributes.val[b]
+            a += 1
+            b += 1
+        end += val[end] != 0.0
+    return end
+
+
+@kernel
+def load_contrasts(block: Block, attributes: Attributes, pos: Indices, neg: Indices) -> int:
+    """Write the contrasts (pos[b], neg[b]) in local nodes; return how many nodes they touch.
+
+    `block.local` is -1 everywhere before the call; `unload_contrasts` makes it so again.
+    """
+    n_nodes = 0
+    end = 0
+    block.ptr[0] = 0
+    for b in range(pos.shape[0]):
+        start = end
+        end = write_contrast(attributes, pos[b], neg[b], block.idx, block.val, start)
+        block.ptr[b + 1] = end
+        for e in range(start, end):
+            v = block.idx[e]
+            if block.local[v] < 0:
+                block.local[v] = n_nodes
+                block.nodes[n_nodes] = v
+                n_nodes += 1
+            block.idx[e] = block.local[v]
+    return n_nodes
+
+
+@kernel
+def unload_contrasts(block: Block, n_nodes: int) -> None:
+    """Forget the numbering of local nodes."""
+    for u in range(n_nodes):
+        block.local[block.nodes[u]] = -1
+
+
+@kernel
+def dot(block: Block, b: int, dense: Floats) -> float:
+    """Inner product of contrast b with a vector over the local nodes."""
+    total = dense[0] * 0
+    for e in range(block.ptr[b], block.ptr[b + 1]):
+        total += block.val[e] * dense[block.idx[e]]
+    return total
+
+
+@kernel
+def add_to_line(block: Block, b: int, factor: float) -> None:
+    """Add `factor` times contrast b to the direction of the step."""
+    for e in range(block.ptr[b], block.ptr[b + 1]):
+        block.line[block.idx[e]] += factor * block.val[e]
+
+
+@kernel
+def take_step(block: Block, b: int, t: float) -> None:
+    """Add t times the direction to `change` at the nodes of contrast b, and clear the direction there."""
+    for e in range(block.ptr[b], block.ptr[b + 1]):
+        u = block.idx[e]
+        block.change[u] += t * block.line[u]
+        block.line[u] = 0.0
+
+
+@kernel
+def ascend_shared(
+    block: Block, beta: Floats, cost: Floats, bound: float, sq: float, eps: float, max_steps: int
+) -> float:
+    """Slack "example": move weight from the lowest violation that carries any to the highest, until psi <= eps.
+
+    The unused part of the bound, `spare`, is weight on a contrast of violation zero (index -1).
+    """
+    k = beta.shape[0]
+    zero = bound * 0
+    spare = bound - beta.sum()
+    if spare <= 1e-7 * bound:
+        spare = zero
+    before = zero
+    for step in range(max_steps):
+        hi, top = -1, zero
+        lo, low = -1, zero if spare > 0 else zero + np.inf
+        for b in range(k):
+            if block.H[b] > top:
+                hi, top = b, block.H[b]
+            if beta[b] > 0 and block.H[b] < low:
+                lo, low = b, block.H[b]
+        psi = top - low
+        if step == 0:
+            before = psi
+        if not (psi > eps and hi != lo):
+            break
+        if hi >= 0:
+            add_to_line(block, hi, cost[hi])
+        if lo >= 0:
+            add_to_line(block, lo, -cost[lo])
+        slope = zero
+        if hi >= 0:
+            slope += cost[hi] * dot(block, hi, block.line)
+        if lo >= 0:
+            slope -= cost[lo] * dot(block, lo, block.line)
+        limit = beta[lo] if lo >= 0 else spare
+        t = limit
+        if psi < sq * slope * limit:
+            t = psi / (sq * slope)
+        left = limit - t if t < limit else zero
+        if lo >= 0:
+            beta[lo] = left
+        else:
+            spare = left
+        if hi >= 0:
+            beta[hi] += t
+        else:
+            spare += t
+        for b in range(k):
+            block.H[b] -= t * sq * cost[b] * dot(block, b, block.line)
+        if hi >= 0:
+            take_step(block, hi, t)
+        if lo >= 0:
+            take_step(block, lo, t)
+    return before
+
+
+@kernel
+def ascend_pairs(
+    block: Block, beta: Floats, cost: Floats, bound: float, sq: float, eps: float, max_steps: int
+) -> float:
+    """Slack "pair": move the variable with the largest psi of its own, until that is <= eps."""
+    zero = bound * 0
+    before = zero
+    for step in range(max_steps):
+        best, psi = -1, zero
+        for b in range(beta.shape[0]):
+            h = block.H[b]
+            if (h > psi and beta[b] < bound) or (-h > psi and beta[b] > 0):
+                best, psi = b, abs(h)
+        if step == 0:
+            before = psi
+        if not psi > eps:
+            break
+        add_to_line(block, best, cost[best])
+        slope = sq * cost[best] * dot(block, best, block.line)
+        old = beta[best]
+        end = bound if block.H[best] > 0 else zero
+        if abs(block.H[best]) < slope * abs(end - old):
+            end = old + block.H[best] / slope
+        t = end - old
+        beta[best] = end
+        for b in range(beta.shape[0]):
+            block.H[b] -= t * sq * cost[b] * dot(block, b, block.line)
+        take_step(block, best, t)
+    return before

@@ -1,0 +1,263 @@
+"""The two passes over the examples that dual ascent is made of.
+
+`search` looks at every contrast of every example, changes no weights, and fills free slots with the worst
+contrasts it met; its sums are the primal and the dual. `ascend` visits examples in the order given and solves the
+small problem of each (block.py), over its slots alone or, with `full`, after looking at every contrast first.
+
+The problem in full is in docs/maths.md, E.1 to E.4. An example's share of the duality gap is
+
+    bound_i xi_i - sum_b beta_b H_b  <=  bound_i psi_i                                            (E.5)
+
+and the shares add up to primal minus dual exactly, because |W|^2 = sum_i sum_b beta_b (d_b - H_b).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from margrove.kernels.block import (
+    Block,
+    ascend_pairs,
+    ascend_shared,
+    dot,
+    load_contrasts,
+    unload_contrasts,
+)
+from margrove.kernels.jit import kernel
+from margrove.kernels.scores import cost_row, score_nodes, score_outputs
+from margrove.outputs.tables import Floats, Indices, Inputs, Pointers, Problem, Slots
+
+FREE = -1
+CHUNK = 64  # outputs tested together for any violation worth a closer look
+STREAM = 12  # reading a weight in passing costs about this much less than fetching it alone
+
+
+class Scratch(NamedTuple):
+    """Working space of one thread, by output (q), node (m) or slot."""
+
+    s: Floats  # node scores (m)
+    T: Floats  # group scores
+    F: Floats  # output scores (q)
+    d: Floats  # costs against one right output (q)
+    taken: Indices  # FREE, or the slot that holds this output (q); FREE between visits
+    worst: Indices  # the outputs to offer to the slots
+    block: Block
+
+
+class Statistics(NamedTuple):
+    """What a pass found out about each example (n)."""
+
+    loss: NDArray[np.float64]  # xi
+    gap: NDArray[np.float64]  # share of the duality gap (E.5)
+    psi: NDArray[np.float64]  # optimality measure
+    norm: NDArray[np.float64]  # part of |W|^2
+    linear: NDArray[np.float64]  # part of sum alpha
+    fresh: Indices  # contrasts that got a slot
+    missed: Indices  # 1 where a violated contrast found none
+
+
+@kernel
+def offer(slots: Slots, i: int, p: int, r: int, cost: float, h: float, H: Floats) -> bool:
+    """Put the contrast (p, r) of violation h into a slot of example i; H holds its slots' violations.
+
+    A full example gives up its least violated slot without weight, if that is less violated than h.
+    """
+    start = slots.ptr[i]
+    b = slots.used[i]
+    if start + b < slots.ptr[i + 1]:
+        slots.used[i] += 1
+    else:
+        b = -1
+        lowest = h
+        for other in range(slots.used[i]):
+            if slots.beta[start + other] == 0 and H[other] < lowest:
+                b, lowest = other, H[other]
+        if b < 0:
+            return False
+    slots.pos[start + b], slots.neg[start + b] = p, r
+    slots.cost[start + b], slots.beta[start + b] = cost, 0.0
+    H[b] = h
+    return True
+
+
+@kernel
+def keep_worst(worst: Indices, count: int, H: Floats, r: int) -> int:
+    """Insert r into the list of outputs sorted by falling H, dropping the last of a full list; return its length."""
+    if count < worst.shape[0]:
+        count += 1
+    e = count - 1
+    while e > 0 and H[worst[e - 1]] < H[r]:
+        worst[e] = worst[e - 1]
+        e -= 1
+    worst[e] = r
+    return count
+
+
+@kernel
+def look_at_all(
+    problem: Problem, slots: Slots, i: int, W: Floats, scratch: Scratch, shared: bool, found: Statistics
+) -> None:
+    """Score everything for example i, offer its worst contrasts to its slots, and note what was found."""
+    s, T, F, d = scratch.s, scratch.T, scratch.F, scratch.d
+    taken, worst, H = scratch.taken, scratch.worst, scratch.block.H
+    targets = problem.targets
+    score_nodes(problem.inputs, i, W, s)
+    score_outputs(problem.attributes, s, T, F)
+    start = slots.ptr[i]
+    bound = targets.bound[i]
+    zero = bound * 0
+    spare, low, psi = bound, zero + np.inf, zero
+    loss, weighted, norm, linear = zero, zero, zero, zero
+    for b in range(slots.used[i]):
+        cost, beta = slots.cost[start + b], slots.beta[start + b]
+        H[b] = cost * (1 - F[slots.pos[start + b]] + F[slots.neg[start + b]])
+        weighted += beta * H[b]
+        norm += beta * (cost - H[b])
+        linear += beta * cost
+        spare -= beta
+        if shared:
+            loss = max(loss, H[b])
+        if beta > 0:
+            low = min(low, H[b])
+            if not shared:
+                psi = max(psi, -H[b])
+    if spare > 1e-7 * bound:
+        low = min(low, zero)
+    floor = max(low, zero) if shared else zero
+    fresh, missed = 0, 0
+    for a in range(targets.ptr[i], targets.ptr[i + 1]):
+        p = targets.idx[a]
+        base = 1 - F[p]
+        cost_row(problem.costs, p, d)
+        for b in range(slots.used[i]):
+            if slots.pos[start + b] == p:
+                taken[slots.neg[start + b]] = b
+        for other in range(targets.ptr[i], targets.ptr[i + 1]):
+            d[targets.idx[other]] = 0.0
+        for r in range(F.shape[0]):
+            d[r] *= base + F[r]
+        count, least = 0, floor
+        for chunk in range(0, F.shape[0], CHUNK):
+            chunk_end = min(chunk + CHUNK, F.shape[0])
+            hits = 0
+            for r in range(chunk, chunk_end):
+                hits += d[r] > least
+            if hits == 0:
+                continue
+            for r in range(chunk, chunk_end):
+                h = d[r]
+                if not h > least:
+                    continue
+                if shared:
+                    if taken[r] == FREE:
+                        count = keep_worst(worst, count, d, r)
+                        if count == worst.shape[0]:
+                            least = d[worst[count - 1]]
+                else:
+                    loss += h
+                    b = taken[r]
+                    if b == FREE:
+                        worst[count] = r
+                        count += 1
+                    if b == FREE or slots.beta[start + b] < bound:
+                        psi = max(psi, h)
+        if shared and count > 0:
+            loss = max(loss, d[worst[0]])
+        for b in range(slots.used[i]):
+            if slots.pos[start + b] == p:
+                taken[slots.neg[start + b]] = FREE
+        for e in range(count):
+            r = worst[e]
+            if not offer(slots, i, p, r, d[r] / (base + F[r]), d[r], H):
+                missed = 1
+                break
+            fresh += 1
+    if shared:
+        psi = loss - min(low, loss)
+    found.loss[i] = loss
+    found.gap[i] = bound * loss - weighted
+    found.psi[i] = psi
+    found.norm[i], found.linear[i] = norm, linear
+    found.fresh[i], found.missed[i] = fresh, missed
+
+
+@kernel
+def gather_scores(inputs: Inputs, i: int, W: Floats, nodes: Indices, score: Floats) -> None:
+    """Scores of a few nodes only."""
+    score[: nodes.shape[0]] = 0.0
+    for e in range(inputs.ptr[i], inputs.ptr[i + 1]):
+        w, x = W[inputs.idx[e]], inputs.val[e]
+        for u in range(nodes.shape[0]):
+            score[u] += x * w[np.uint32(nodes[u])]
+
+
+@kernel
+def add_to_weights(inputs: Inputs, i: int, W: Floats, nodes: Indices, change: Floats) -> None:
+    """W += x_i change' on a few nodes; `change` is cleared, and both lists are shuffled so that zeros are skipped."""
+    count = 0
+    for u in range(nodes.shape[0]):
+        if change[u] != 0:
+            nodes[count], change[count] = nodes[u], change[u]
+            count += 1
+    for e in range(inputs.ptr[i], inputs.ptr[i + 1]):
+        w, x = W[inputs.idx[e]], inputs.val[e]
+        for u in range(count):
+            w[np.uint32(nodes[u])] += x * change[u]
+    change[: nodes.shape[0]] = 0.0
+
+
+@kernel
+def search(
+    problem: Problem, slots: Slots, order: Pointers, W: Floats, scratch: Scratch, shared: bool, found: Statistics
+) -> None:
+    """Look at every contrast of the examples in `order`; weights stay as they are."""
+    for i in order:
+        look_at_all(problem, slots, i, W, scratch, shared, found)
+
+
+@kernel
+def ascend(
+    problem: Problem,
+    slots: Slots,
+    order: Pointers,
+    W: Floats,
+    scratch: Scratch,
+    shared: bool,
+    found: Statistics,
+    full: bool,
+    eps: float,
+    max_steps: int,
+) -> None:
+    """Solve the small problem of each example in `order`, in place; psi before the visit goes to `found.psi`."""
+    block = scratch.block
+    for i in order:
+        if full:
+            look_at_all(problem, slots, i, W, scratch, shared, found)
+        start, end = slots.ptr[i], slots.ptr[i] + slots.used[i]
+        if start == end:
+            continue
+        pos, neg = slots.pos[start:end], slots.neg[start:end]
+        cost, beta = slots.cost[start:end], slots.beta[start:end]
+        n_nodes = load_contrasts(block, problem.attributes, pos, neg)
+        nodes = block.nodes[:n_nodes]
+        if not full and W.shape[1] < n_nodes * STREAM:
+            score_nodes(problem.inputs, i, W, scratch.s)
+        if full or W.shape[1] < n_nodes * STREAM:
+            for u in range(n_nodes):
+                block.score[u] = scratch.s[nodes[u]]
+        else:
+            gather_scores(problem.inputs, i, W, nodes, block.score)
+        for b in range(beta.shape[0]):
+            block.H[b] = cost[b] * (1 - dot(block, b, block.score))
+        bound, sq = problem.targets.bound[i], problem.inputs.sqnorm[i]
+        if shared:
+            psi = ascend_shared(block, beta, cost, bound, sq, eps, max_steps)
+        else:
+            psi = ascend_pairs(block, beta, cost, bound, sq, eps, max_steps)
+        found.psi[i] = psi
+        unload_contrasts(block, n_nodes)
+        if psi > eps:
+            add_to_weights(problem.inputs, i, W, nodes, block.change)

@@ -1,0 +1,1 @@
+"""What a prediction is: targets become contrast tables, scores become predictions."""

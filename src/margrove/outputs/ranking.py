@@ -1,0 +1,58 @@
+"""The ranking output (Cai, chapter 4): every right class should score above every wrong one.
+
+Targets are sets of classes; the contrasts of an example are all pairs of a right and a wrong class. Scores are
+decoded by sorting, and for label sets by a threshold on the ranking.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from margrove.outputs.tables import Costs, Inputs, Problem, Targets
+
+
+def inputs_of(X: Any, dtype: Any) -> Inputs:
+    """A canonical CSR matrix as the engine's rows."""
+    val = X.data.astype(dtype)
+    squares = np.add.reduceat(np.append(val.astype(np.float64) ** 2, 0.0), np.minimum(X.indptr[:-1], len(val)))
+    squares[np.diff(X.indptr) == 0] = 0.0
+    return Inputs(X.indptr.astype(np.int64), X.indices.astype(np.int32), val, squares.astype(dtype))
+
+
+def targets_of(Y: Any, bound: NDArray[np.float64], dtype: Any) -> Targets:
+    """An indicator matrix (n x q, CSR) of right outputs, and what each example's slack costs."""
+    return Targets(Y.indptr.astype(np.int64), Y.indices.astype(np.int32), bound.astype(dtype))
+
+
+def costs_of(cost: Any, dtype: Any) -> Costs:
+    """A bound cost (C.2) as the engine's tables."""
+    left, right = cost.left, cost.right
+    return Costs(
+        cost.own.astype(dtype),
+        cost.other.astype(dtype),
+        left.indptr.astype(np.int64),
+        left.indices.astype(np.int32),
+        left.data.astype(dtype),
+        right.indptr.astype(np.int64),
+        right.indices.astype(np.int32),
+        right.data.astype(dtype),
+    )
+
+
+def top(scores: NDArray[Any], k: int) -> NDArray[np.int64]:
+    """The k best outputs of each row, best first; of equal scores, the first output wins."""
+    k = min(k, scores.shape[1])
+    if k == 1:
+        return scores.argmax(axis=1)[:, None]
+    if k < scores.shape[1] // 4:
+        # among a few more than k, so that ties at the cut are settled by position
+        cut = np.partition(scores, -k, axis=1)[:, -k, None]
+        best = np.empty((len(scores), k), np.int64)
+        for i, row in enumerate(scores >= cut):
+            candidates = np.flatnonzero(row)
+            best[i] = candidates[np.argsort(-scores[i, candidates], kind="stable")[:k]]
+        return best
+    return np.argsort(-scores, axis=1, kind="stable")[:, :k]

@@ -1,0 +1,85 @@
+"""The arrays in which every table-driven output states its training problem to the engine.
+
+A named tuple for each thing, so that plain NumPy code and compiled kernels read the same names. All floating
+arrays of one problem share one type; indices are int32, pointers int64.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating[Any]]
+Indices = NDArray[np.int32]
+Pointers = NDArray[np.int64]
+
+
+class Inputs(NamedTuple):
+    """Examples as compressed sparse rows (n x d), with the squared norm of each row."""
+
+    ptr: Pointers
+    idx: Indices
+    val: Floats
+    sqnorm: Floats
+
+
+class Targets(NamedTuple):
+    """The right outputs of each example, and `bound`, what its slack costs: C times its weight."""
+
+    ptr: Pointers
+    idx: Indices
+    bound: Floats
+
+
+class Attributes(NamedTuple):
+    """Lambda (outputs x columns): what each output has alone, and what it shares with the rest of its group.
+
+    Column r < q belongs to output r alone, with weight own[r]. Outputs whose other attributes are the same
+    (siblings in a tree) form a group, and group g has val[ptr[g]:ptr[g + 1]] in columns idx[...] >= q.
+    So F[r] = own[r] s[r] + T[group[r]], with T computed once for each group.
+    """
+
+    own: Floats
+    group: Indices
+    ptr: Pointers
+    idx: Indices
+    val: Floats
+
+
+class Costs(NamedTuple):
+    """cost(p, r) = own[p] + other[r] - sum over shared v of (left[p, v] + right[v, r]); see (C.1)."""
+
+    own: Floats
+    other: Floats
+    left_ptr: Pointers
+    left_idx: Indices
+    left_val: Floats
+    right_ptr: Pointers
+    right_idx: Indices
+    right_val: Floats
+
+
+class Slots(NamedTuple):
+    """The active contrasts: example i owns slots ptr[i] .. ptr[i + 1], of which the first used[i] are filled.
+
+    A slot is the contrast of right output `pos` against wrong output `neg`, its cost, and its dual variable
+    beta in [0, bound] (alpha = cost * beta).
+    """
+
+    ptr: Pointers
+    used: Indices
+    pos: Indices
+    neg: Indices
+    cost: Floats
+    beta: Floats
+
+
+class Problem(NamedTuple):
+    """A training problem of the engine: examples, what is right for them, how outputs score, what errors cost."""
+
+    inputs: Inputs
+    targets: Targets
+    attributes: Attributes
+    costs: Costs

@@ -1,0 +1,223 @@
+"""Certified dual ascent over contrasts, with active sets, shrinking and warm starts (Cai, section 4.3).
+
+The dual (D.1) has a block of variables for each example, and blocks share nothing but W. One pass online over all
+contrasts gives a start. Then, in rounds: search all contrasts, which measures the gap and finds new ones; make
+several passes over the few contrasts that are active, skipping the examples whose optimality measure psi is
+below the round's tolerance (Cai's Proposition 3), which follows the gap down. When the gap of a search is small
+enough, the objective room computes W, primal and dual from their definitions; only its verdict ends the fit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from margrove.kernels import passes
+from margrove.objective.certificate import Certificate, Status
+from margrove.objective.contrasts import ContrastProblem, Duals
+from margrove.outputs.layout import Layout
+from margrove.outputs.ranking import costs_of, inputs_of, targets_of
+from margrove.outputs.tables import Problem
+from margrove.solvers.state import empty_slots, filled, moved, no_findings, scratch
+
+CAPACITY = 16  # contrasts that an example has room for at first; doubled where that is too few
+OFFERS = 8  # new contrasts that one look at an example may bring
+STEPS = 50  # of the small problem of one example, at one visit
+NEIGHBOURS = 2048  # examples shuffled together: order is random, yet likely neighbours share weights in cache
+PASSES = 6  # over the active contrasts, between two searches
+FULL_LOOKS = (1, 3)  # before these passes, examples that got new contrasts are looked at in full
+SETTLED = 0.3  # examples with psi below this share of the average are left alone
+PATIENCE = 15  # searches without a smaller gap, after which the arithmetic has no more to give
+
+
+class Progress(NamedTuple):
+    """What a round of the solver has reached."""
+
+    n_iter: int
+    primal: float
+    dual: float
+    relative_gap: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Weights (features x columns), the dual variables behind them, and the proof of their quality."""
+
+    W: NDArray[Any]
+    duals: Duals
+    certificate: Certificate
+
+
+def solve(
+    problem: ContrastProblem,
+    layout: Layout,
+    *,
+    tol: float,
+    max_iter: int,
+    rng: np.random.Generator,
+    dtype: Any = np.float32,
+    n_threads: int = 1,
+    start: Duals | None = None,
+    watch: Callable[[Progress], bool | None] | None = None,
+) -> Solution:
+    """Minimise `problem` to a relative duality gap of `tol`; `watch` sees each round and may return True to end it."""
+    began = time.perf_counter()
+    ascent = _Ascent(problem, layout, dtype, n_threads, rng)
+    if start is None or not len(start.alpha):
+        ascent.visit(np.arange(ascent.n), full=True, eps=0.1)
+    else:
+        ascent.resume(start)
+    status: Status = "iteration limit"
+    best, waited = np.inf, 0
+    n_iter = 0
+    while True:
+        gap, primal = ascent.search()
+        best, waited = (gap, 0) if gap < best else (best, waited + 1)
+        relative = gap / primal if primal > 0 else 0.0
+        progress = Progress(n_iter, primal, primal - gap, relative, time.perf_counter() - began)
+        if watch is not None and watch(progress):
+            status = "interrupted"
+        elif waited >= PATIENCE:
+            status = "stalled"
+        if relative <= 0.98 * tol or status != "iteration limit" or n_iter >= max_iter:
+            duals = ascent.duals()
+            W = problem.weights(duals, dtype)
+            primal, dual = problem.primal(W), problem.dual(duals, W)
+            if primal - dual <= tol * primal:
+                status = "converged"
+            if status != "iteration limit" or n_iter >= max_iter:
+                break
+            ascent.W = W  # without the rounding of many small updates
+        ascent.improve(gap)
+        n_iter += 1
+    certificate = Certificate(
+        primal=primal,
+        dual=dual,
+        n_iter=n_iter,
+        status=status,
+        seconds=time.perf_counter() - began,
+        max_violation=float(ascent.found.psi.max(initial=0.0)),
+        n_active=len(duals.alpha),
+    )
+    return Solution(W, duals, certificate)
+
+
+class _Ascent:
+    """The moving parts: weights, slots, and what the last passes found."""
+
+    def __init__(
+        self, problem: ContrastProblem, layout: Layout, dtype: Any, n_threads: int, rng: np.random.Generator
+    ) -> None:
+        self.tables = Problem(
+            inputs_of(problem.X, dtype),
+            targets_of(problem.Y, problem.bound, dtype),
+            layout.attributes,
+            costs_of(problem.cost, dtype),
+        )
+        self.problem = problem
+        self.bound = problem.bound
+        self.shared = problem.slack == "example"
+        self.n, self.q = problem.Y.shape
+        right = np.diff(problem.Y.indptr).astype(np.int64)
+        self.n_contrasts = right * (self.q - right)
+        self.n_columns = layout.n_columns
+        self.rng = rng
+        self.n_threads = n_threads
+        self.W = np.zeros((problem.X.shape[1], self.n_columns), dtype)
+        self.found = no_findings(self.n)
+        self.slots = empty_slots(np.minimum(self.n_contrasts, CAPACITY), dtype)
+        self._allocate()
+
+    def _allocate(self) -> None:
+        offers = min(OFFERS, self.q) if self.shared else self.q
+        self.scratch = [
+            scratch(self.tables.attributes, self.slots, self.n_columns, offers) for _ in range(self.n_threads)
+        ]
+
+    def visit(self, examples: NDArray[np.int64], *, full: bool, eps: float) -> None:
+        """Solve the small problems of these examples, in a random order."""
+        block = np.arange(len(examples)) // NEIGHBOURS
+        place = self.rng.permutation(block[-1] + 1 if len(block) else 0)
+        if full and len(examples) == self.n:  # a first pass by neighbours would learn one region at a time
+            order = self.rng.permutation(examples)
+        else:
+            order = examples[np.lexsort((self.rng.random(len(examples)), place[block]))]
+        passes.ascend(
+            self.tables, self.slots, order, self.W, self.scratch[0], self.shared, self.found, full, eps, STEPS
+        )
+
+    def search(self) -> tuple[float, float]:
+        """Look at all contrasts; return the gap and the primal."""
+        parts = np.array_split(np.arange(self.n), self.n_threads)
+
+        def look(thread: int) -> None:
+            passes.search(
+                self.tables, self.slots, parts[thread], self.W, self.scratch[thread], self.shared, self.found
+            )
+
+        if self.n_threads == 1:
+            look(0)
+        else:
+            with ThreadPoolExecutor(self.n_threads) as pool:
+                list(pool.map(look, range(self.n_threads)))
+        primal = 0.5 * max(self.found.norm.sum(), 0.0) + float(self.bound @ self.found.loss)
+        return max(float(self.found.gap.sum()), 0.0), primal
+
+    def improve(self, gap: float) -> None:
+        """Several passes over the active contrasts of the examples that are furthest from optimal."""
+        missed = self.found.missed > 0
+        if missed.any():
+            capacity = np.diff(self.slots.ptr)
+            capacity[missed] = np.minimum(2 * capacity[missed], self.n_contrasts[missed])
+            self.slots = moved(self.slots, capacity)
+            self._allocate()
+        total = float(self.bound.sum())
+        eps = SETTLED * gap / total if total > 0 else 0.0
+        active = np.flatnonzero(self.found.psi > eps)
+        restless = np.flatnonzero(self.found.fresh > 0)
+        for k in range(PASSES):
+            if k in FULL_LOOKS:
+                self.visit(restless, full=True, eps=eps)
+            self.visit(active, full=False, eps=eps)
+            active = active[self.found.psi[active] > eps]
+            if len(active) < 0.02 * self.n:
+                break
+
+    def duals(self) -> Duals:
+        """The positive dual variables, made feasible to the last bit of double precision."""
+        example, place = filled(self.slots)
+        beta = self.slots.beta[place].astype(np.float64)
+        if self.shared:
+            total = np.bincount(example, weights=beta, minlength=self.n)
+            beta *= np.minimum(1.0, self.bound / np.maximum(total, np.finfo(float).tiny))[example]
+        else:
+            beta = np.minimum(beta, self.bound[example])
+        keep = beta > 0
+        pos, neg = (side[place[keep]].astype(np.int64) for side in (self.slots.pos, self.slots.neg))
+        return Duals(example[keep], pos, neg, beta[keep] * self.problem.cost.pairs(pos, neg))
+
+    def resume(self, start: Duals) -> None:
+        """Take over dual variables of an earlier solution, cut down to this problem's bounds."""
+        order = np.argsort(start.example, kind="stable")
+        example, pos, neg, alpha = (part[order] for part in start)
+        count = np.bincount(example, minlength=self.n)
+        capacity = np.minimum(self.n_contrasts, np.maximum(count + OFFERS, CAPACITY))
+        slots = self.slots = empty_slots(capacity, self.slots.beta.dtype)
+        slots.used[:] = count
+        _, place = filled(slots)
+        cost = self.problem.cost.pairs(pos, neg)
+        slots.pos[place], slots.neg[place] = pos, neg
+        slots.cost[place], slots.beta[place] = cost, alpha / cost
+        self._allocate()
+        duals = self.duals()  # feasible
+        slots.beta[place] = 0
+        kept = np.flatnonzero(alpha / cost > 0)
+        slots.beta[place[kept]] = duals.alpha / cost[kept]
+        self.W = self.problem.weights(duals, self.W.dtype)
