@@ -196,7 +196,7 @@ class _Ascent:
         beta = self.slots.beta[place].astype(np.float64)
         if self.shared:
             total = np.bincount(example, weights=beta, minlength=self.n)
-            beta *= np.minimum(1.0, self.bound / np.maximum(total, np.finfo(float).tiny))[example]
+            beta *= (self.bound / np.maximum(total, self.bound))[example]
         else:
             beta = np.minimum(beta, self.bound[example])
         keep = beta > 0
