@@ -78,7 +78,7 @@ def test_several_label_columns_are_levels(call, tmp_path):
 
 def test_several_labels_in_a_cell(call, tmp_path):
     data = tmp_path / "data.csv"
-    data.write_text("title,tags\n" + "red apple,red;fruit\nripe banana,fruit\nred carrot,red\n" * 3)
+    data.write_text("title,tags\n" + "red apple,red;fruit\nripe banana,fruit\nred carrot,red\n" * 20)
     target = tmp_path / "m.mg"
     options = ["--text", "title", "--label", "tags", "--label-separator", ";", "-o", target]
     result = call("train", data, *options)
@@ -87,7 +87,9 @@ def test_several_labels_in_a_cell(call, tmp_path):
     first = json.loads(result.out.splitlines()[0])
     assert sorted(first["prediction"]) == ["fruit", "red"]
     assert len(first["score"]) == 2
-    assert call("evaluate", target, data, "--fail-over", "zero_one_loss=0").status == 0
+    measured = call("evaluate", target, data, "--json")
+    assert measured.json["multilabel"] is True
+    assert measured.json["one_accuracy"] == 1
 
 
 def test_rejected_rows_are_counted_and_kept(call, tmp_path, shop):
@@ -103,6 +105,17 @@ def test_rejected_rows_are_counted_and_kept(call, tmp_path, shop):
     assert skipped.status == 0
     assert "14 rows read = 12 used + 2 rejected" in skipped.err
     assert (tmp_path / "bad.csv").read_text().splitlines()[1].startswith("14,")
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--C", "-1"), ("--C", "nan"), ("--tol", "0"), ("--cost", "free"), ("--attributes", "none")],
+)
+def test_an_option_without_sense_is_a_wrong_call(call, shop, tmp_path, option, value):
+    result = train(call, shop, tmp_path / "m.mg", option, value)
+    assert result.status == 2
+    assert value in result.err
+    assert "expected" in result.err
 
 
 def test_the_output_is_checked_before_the_work(call, shop, tmp_path):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -94,6 +95,34 @@ def busy(what: str) -> Iterator[None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         progress.add_task(what, total=None)
         yield
+
+
+@contextlib.contextmanager
+def gap_shown(what: str, tol: float) -> Iterator[Callable[[Any], None] | None]:
+    """Show on a terminal how the duality gap shrinks to `tol`; yields what a fit calls after each round."""
+    if not sys.stderr.isatty():
+        note(f"{what} ...")
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[gap]}", markup=False),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task(what, total=1.0, gap="")
+
+        def watch(reached: Any) -> None:
+            """The first search has a gap of almost 1; what is left shrinks evenly on a logarithmic scale."""
+            gap = min(max(reached.relative_gap, tol), 1.0)
+            done = math.log(gap) / math.log(tol) if tol < 1 else 1.0
+            progress.update(task, completed=done, gap=f"gap {reached.relative_gap:.1%}")
+
+        yield watch
 
 
 @contextlib.contextmanager

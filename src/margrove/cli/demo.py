@@ -11,8 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from margrove.cli import options
-from margrove.cli.console import busy, note, print_facts, print_json, print_result, print_table
+from margrove.cli.console import gap_shown, note, print_facts, print_json, print_result, print_table
+from margrove.cli.methods import hierarchical_svm
 from margrove.cli.outputs import check_writable, written
+from margrove.cli.status import options_in_doubt
 
 HIERARCHICAL = "hierarchical SVM"
 FLAT = "flat SVM"
@@ -81,7 +83,12 @@ def _run(
     from margrove.report import compare_methods, example_predictions
     from margrove.tables import TableFeatures, as_table
 
+    methods = {
+        HIERARCHICAL: hierarchical_svm(None, random_state=seed, **shared, **hierarchical),
+        FLAT: hierarchical_svm("flat", random_state=seed, **shared),
+    }
     data = mg.datasets.load_icd10cm(split_seed=seed)
+    methods[HIERARCHICAL].set_params(taxonomy=data.taxonomy)
     rng = np.random.default_rng(seed)
     rows = np.arange(len(data.train_texts))
     if limit is not None and limit < len(rows):
@@ -90,11 +97,7 @@ def _run(
     features = TableFeatures(text="text", **features_given)
     X_train = features.fit_transform(as_table({"text": [data.train_texts[row] for row in rows]}))
     X_test = features.transform(as_table({"text": data.test_texts}))
-    methods = {
-        HIERARCHICAL: mg.HierarchicalSVM(data.taxonomy, random_state=seed, **shared, **hierarchical),
-        FLAT: mg.HierarchicalSVM("flat", random_state=seed, **shared),
-    }
-    with busy("training"):
+    with options_in_doubt():
         runs = compare_methods(
             methods,
             X_train,
@@ -102,7 +105,7 @@ def _run(
             X_test,
             data.test_labels,
             data.taxonomy,
-            progress=lambda name: note(f"training the {name} on {len(rows):,} texts ..."),
+            progress=lambda name: gap_shown(f"training the {name}", methods[name].tol),
         )
     predictions = {run["name"]: run.pop("predictions") for run in runs}
     shown = rng.choice(len(data.test_texts), _EXAMPLES, replace=False).tolist()

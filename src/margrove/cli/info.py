@@ -23,14 +23,16 @@ def info(model: options.Model, json: options.Json = False) -> None:
 
 
 def _print(described: dict[str, Any]) -> None:
+    tree = described["taxonomy"]
     lines = [
         ("file", f"{described['path']}, {described['bytes']:,} bytes, checksum {described['checksum']}"),
         ("method", described["classifier"]),
         ("parameters", _pairs(described["parameters"])),
+        (
+            "taxonomy",
+            f"{tree['source']}, {tree['classes']:,} classes, {described['classes']:,} of them learned",
+        ),
     ]
-    if described["taxonomy"] is not None:
-        tree = described["taxonomy"]
-        lines.append(("taxonomy", f"{tree['source']}, {tree['classes']:,} classes"))
     if "labels" in described:
         lines.append(("labels", ", ".join(described["labels"])))
         lines += [("features", f"{', '.join(b['columns'])}: {b['kind']}") for b in described["features"]]

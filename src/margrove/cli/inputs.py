@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from margrove.cli.console import note
 from margrove.cli.options import Format, OnError
 from margrove.cli.outputs import check_writable
-from margrove.cli.status import CommandError, Status
-from margrove.errors import MargroveError, ModelFileError
+from margrove.cli.status import options_in_doubt
+from margrove.errors import ModelFileError
 
 if TYPE_CHECKING:
     from margrove.tables.model import TableModel
@@ -35,7 +35,7 @@ def read_data(
 
     if rejects is not None:
         check_writable(rejects, [source])
-    try:
+    with options_in_doubt():
         table = read_table(
             source,
             labels=labels,
@@ -46,10 +46,6 @@ def read_data(
             on_error=on_error.value,
             rejects=rejects,
         )
-    except MargroveError:
-        raise
-    except ValueError as error:  # an option that no reader can follow
-        raise CommandError(Status.WRONG_CALL, str(error)) from error
     note(
         f"{table.source}: {table.layout}; {table.n_read:,} rows read = {len(table):,} used + "
         f"{len(table.rejected):,} rejected"

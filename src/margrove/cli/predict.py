@@ -74,11 +74,14 @@ def _predictions(model: TableModel, table: Table, top: int | None, with_scores: 
     """Return the columns of predictions, made some rows at a time."""
     import numpy as np
 
-    columns: Columns = {}
-    for start in range(0, max(len(table), 1), _ROWS_AT_ONCE):
+    places = range(1, min(top, len(model.classifier.classes_)) + 1) if top else []
+    endings = [f"_{place}" for place in places] or [""]
+    kinds = ["prediction", "score"] if with_scores else ["prediction"]
+    columns: Columns = {kind + ending: [] for ending in endings for kind in kinds}
+    for start in range(0, len(table), _ROWS_AT_ONCE):
         rows = np.arange(start, min(start + _ROWS_AT_ONCE, len(table)))
         for name, cells in _predictions_at_once(model, table.take(rows), top, with_scores).items():
-            columns.setdefault(name, []).extend(cells)
+            columns[name].extend(cells)
     return columns
 
 
@@ -91,13 +94,12 @@ def _predictions_at_once(model: TableModel, table: Table, top: int | None, with_
         if with_scores:
             columns["score"] = _scores_of(classifier, features, labels)
         return columns
-    ranking = classifier.predict_ranking(features, top=top)
+    ranking, scores = classifier.predict_ranking(features, top=top, return_scores=True)
     columns = {}
-    for place, ranked in enumerate(zip(*ranking, strict=True), 1):
-        labels = [_plain(label) for label in ranked]
-        columns[f"prediction_{place}"] = labels
+    for place in range(ranking.shape[1]):
+        columns[f"prediction_{place + 1}"] = [_plain(label) for label in ranking[:, place]]
         if with_scores:
-            columns[f"score_{place}"] = _scores_of(classifier, features, labels)
+            columns[f"score_{place + 1}"] = scores[:, place].tolist()
     return columns
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import traceback
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import Any
 
@@ -31,6 +33,17 @@ class CommandError(Exception):
     def __init__(self, status: Status, message: str) -> None:
         super().__init__(message)
         self.status = status
+
+
+@contextlib.contextmanager
+def options_in_doubt() -> Iterator[None]:
+    """Take a ValueError that is not Margrove's own, as estimators and readers raise, for a wrong option."""
+    try:
+        yield
+    except MargroveError:
+        raise
+    except ValueError as error:
+        raise CommandError(Status.WRONG_CALL, str(error)) from error
 
 
 def status_of(error: BaseException, debug: bool = False) -> int:

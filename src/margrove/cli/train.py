@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from margrove.cli import options
-from margrove.cli.console import busy, note, print_facts, print_json
+from margrove.cli.console import gap_shown, note, print_facts, print_json
 from margrove.cli.inputs import NO_TAXONOMY, read_data, read_taxonomy
+from margrove.cli.methods import hierarchical_svm
 from margrove.cli.outputs import STDOUT, check_writable, save
-from margrove.cli.status import CommandError, Status
+from margrove.cli.status import CommandError, Status, options_in_doubt
 from margrove.errors import LabelError
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def train(
         on_error=on_error,
         rejects=rejects,
     )
-    from margrove.classifiers import HierarchicalSVM
+    from margrove.report import one_label_each
     from margrove.tables import TableFeatures, TableModel
 
     settings = options.given(
@@ -94,13 +95,17 @@ def train(
     )
     is_flat = method is Method.flat or taxonomy == NO_TAXONOMY
     features = TableFeatures(text, numeric, categorical, **options.feature_options(words, min_rows))
-    classifier = HierarchicalSVM("flat" if is_flat else tree, **settings)
+    classifier = hierarchical_svm("flat" if is_flat else tree, **settings)
     model = TableModel(features, classifier, label, label_separator)
+    y = model.labels_of(table)
+    if is_flat:
+        y = one_label_each(y)
     if tree is not None and not is_flat:
-        _check_labels(model, table, tree)
+        _check_labels(y, table, tree)
     started = time.perf_counter()
-    with busy("training"):
-        model.fit(table)
+    X = features.fit_transform(table.without(label))
+    with gap_shown("training", classifier.tol) as watch, options_in_doubt():
+        classifier.fit(X, y, watch=watch)
     seconds = time.perf_counter() - started
     save(model, output)
     summary = _summary(model, table, seconds) | {"model": output}
@@ -110,11 +115,11 @@ def train(
         _print(summary)
 
 
-def _check_labels(model: TableModel, table: Table, tree: Taxonomy) -> None:
+def _check_labels(y: Any, table: Table, tree: Taxonomy) -> None:
     """Refuse labels that the taxonomy lacks, by the line where the first stands."""
     from margrove.report import check_labels
 
-    unknown = check_labels(model.labels_of(table), tree)["unknown"]
+    unknown = check_labels(y, tree)["unknown"]
     if unknown:
         first = unknown[0]
         where = table.where(first["first_row"])

@@ -15,6 +15,7 @@ _HOMES = {
     "evaluate_classifier": "margrove.report.evaluation",
     "evaluate_model": "margrove.report.evaluation",
     "example_predictions": "margrove.report.comparison",
+    "one_label_each": "margrove.report.labels",
     "render_html": "margrove.report.html",
 }
 
@@ -28,6 +29,7 @@ __all__ = [
     "evaluate_classifier",
     "evaluate_model",
     "example_predictions",
+    "one_label_each",
     "render_html",
 ]
 
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from margrove.report.evaluation import evaluate_model as evaluate_model
     from margrove.report.html import render_html as render_html
     from margrove.report.labels import check_labels as check_labels
+    from margrove.report.labels import one_label_each as one_label_each
     from margrove.report.model import describe_model as describe_model
 
 

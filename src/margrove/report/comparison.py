@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from margrove.report.certificate import certificate_summary
@@ -20,18 +21,18 @@ def compare_methods(
     X_test: Any,
     y_test: Any,
     taxonomy: Taxonomy | None = None,
-    progress: Callable[[str], None] = lambda name: None,
+    progress: Callable[[str], AbstractContextManager[Any]] = nullcontext,
 ) -> list[dict[str, Any]]:
     """Fit each classifier and measure all of them by the same taxonomy, also those that did not use it.
 
-    Returns name, parameters, measures, certificate, seconds and predictions of each; `progress` is told the
-    name of each before its training.
+    Returns name, parameters, measures, certificate, seconds and predictions of each. `progress`, given the
+    name, is entered around a training and may yield what `fit` shall tell of each round as `watch`.
     """
     runs = []
     for name, classifier in methods.items():
-        progress(name)
         started = time.perf_counter()
-        classifier.fit(X_train, y_train)
+        with progress(name) as watch:
+            classifier.fit(X_train, y_train, **({"watch": watch} if callable(watch) else {}))
         fitted = time.perf_counter()
         predictions = list(classifier.predict(X_test))
         predicted = time.perf_counter()

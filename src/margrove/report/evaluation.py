@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from margrove.report.labels import one_label_each
+
 if TYPE_CHECKING:
     from margrove.tables.model import TableModel
     from margrove.tables.table import Table
@@ -35,7 +37,7 @@ def evaluate_classifier(
     """
     from margrove import metrics
 
-    y = _one_label_each(y)
+    y = one_label_each(y)
     known = list(classifier.classes_)
     unseen = _unseen(y, known)
     predicted = classifier.predict(X)
@@ -44,13 +46,6 @@ def evaluate_classifier(
     scores = class_scores(classifier, X)
     last = np.repeat(scores.min(axis=1, keepdims=True) - 1, len(unseen), axis=1)
     return metrics.evaluate(y, predicted, np.hstack([scores, last]), known + unseen, taxonomy)
-
-
-def _one_label_each(y: Any) -> Any:
-    """Return paths given as one column a level as the labels that a classifier makes of them."""
-    if getattr(y, "ndim", 1) != 2 or y.dtype.kind not in "OU":
-        return y
-    return ["/".join(str(level) for level in path if level is not None) for path in y.tolist()]
 
 
 def _unseen(y: Any, known: Sequence[Any]) -> list[Any]:

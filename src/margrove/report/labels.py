@@ -42,6 +42,13 @@ def check_labels(labels: Iterable[Any], taxonomy: Taxonomy | None = None) -> dic
     return summary
 
 
+def one_label_each(y: Any) -> Any:
+    """Return paths given as one column a level as the labels that a classifier makes of them: `a/b/c`."""
+    if getattr(y, "ndim", 1) != 2 or y.dtype.kind not in "OU":
+        return y
+    return ["/".join(str(level) for level in path if level is not None) for path in y.tolist()]
+
+
 def _against(taxonomy: Taxonomy, counts: Counter[Hashable], first: dict[Hashable, int]) -> dict[str, Any]:
     unknown: list[dict[str, Any]] = []
     inner: list[dict[str, Any]] = []

@@ -16,15 +16,15 @@ def describe_model(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     header, arrays = modelfile.read(path)
     classifier = header.get("classifier", header)
-    taxonomy = classifier.get("taxonomy")
     described = {
         "path": os.fspath(path),
         "bytes": os.path.getsize(path),
         "checksum": "ok",
         "kind": header["kind"],
         "classifier": classifier["kind"],
-        "parameters": classifier.get("parameters", {}),
-        "taxonomy": None if taxonomy is None else _taxonomy(taxonomy),
+        "parameters": classifier["params"],
+        "classes": len(classifier["classes"]["labels"]),
+        "taxonomy": _taxonomy(classifier["classes"]["taxonomy"]),
         "certificate": classifier.get("certificate"),
         "arrays": {name: list(array.shape) for name, array in arrays.items()},
         "versions": header.get("versions", {}),
