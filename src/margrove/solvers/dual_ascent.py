@@ -33,7 +33,7 @@ NEIGHBOURS = 2048  # examples shuffled together: order is random, yet likely nei
 PASSES = 6  # over the active contrasts, between two searches
 FULL_LOOKS = (1, 3)  # before these passes, examples that got new contrasts are looked at in full
 SETTLED = 0.3  # examples with psi below this share of the average are left alone
-PATIENCE = 15  # searches without a smaller gap, after which the arithmetic has no more to give
+PATIENCE = 15  # searches that neither raise the dual nor lower the gap: the arithmetic has no more to give
 
 
 class Progress(NamedTuple):
@@ -75,11 +75,12 @@ def solve(
     else:
         ascent.resume(start)
     status: Status = "iteration limit"
-    best, waited = np.inf, 0
+    best, highest, waited = np.inf, 0.0, 0
     n_iter = 0
     while True:
         gap, primal = ascent.search()
-        best, waited = (gap, 0) if gap < best else (best, waited + 1)
+        better = gap < best or primal - gap > highest
+        best, highest, waited = min(best, gap), max(highest, primal - gap), 0 if better else waited + 1
         relative = gap / primal if primal > 0 else 0.0
         progress = Progress(n_iter, primal, primal - gap, relative, time.perf_counter() - began)
         if watch is not None and watch(progress):
