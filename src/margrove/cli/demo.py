@@ -80,7 +80,7 @@ def _run(
     import numpy as np
 
     import margrove as mg
-    from margrove.report import compare_methods, example_predictions
+    from margrove.report import compare_methods, example_predictions, representative_rows
     from margrove.tables import TableFeatures, as_table
 
     methods = {
@@ -108,7 +108,7 @@ def _run(
             progress=lambda name: gap_shown(f"training the {name}", methods[name].tol),
         )
     predictions = {run["name"]: run.pop("predictions") for run in runs}
-    shown = rng.choice(len(data.test_texts), _EXAMPLES, replace=False).tolist()
+    right = [a == b for a, b in zip(predictions[HIERARCHICAL], data.test_labels, strict=True)]
     return {
         "title": _TITLE,
         "about": _ABOUT,
@@ -122,7 +122,12 @@ def _run(
         "levels": dict(zip(("1", "2", "3"), _LEVELS, strict=True)),
         "runs": runs,
         "examples": example_predictions(
-            shown, data.test_texts, data.test_labels, predictions, data.taxonomy, data.descriptions
+            representative_rows(right, _EXAMPLES, rng),
+            data.test_texts,
+            data.test_labels,
+            predictions,
+            data.taxonomy,
+            data.descriptions,
         ),
         "facts": {
             "seed": seed,
@@ -153,7 +158,10 @@ def _print(summary: dict[str, Any]) -> None:
     rows = [[row.name, *row.values] for row in certificate_rows(summary)]
     if rows:
         print_table(["", *names], rows, "Certificates: the optimum lies between dual and primal", right)
-    print_result(f"\nTest texts drawn at random, and what the {HIERARCHICAL} makes of them")
+    print_result(
+        f"\nTest texts and what the {HIERARCHICAL} makes of them, drawn at random, right and\n"
+        "wrong ones in their proportion"
+    )
     for example in summary["examples"]:
         _print_example(example)
     facts = summary["facts"]

@@ -17,6 +17,7 @@ _HOMES = {
     "example_predictions": "margrove.report.comparison",
     "one_label_each": "margrove.report.labels",
     "render_html": "margrove.report.html",
+    "representative_rows": "margrove.report.comparison",
 }
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "example_predictions",
     "one_label_each",
     "render_html",
+    "representative_rows",
 ]
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from margrove.report.certificate import certificate_summary as certificate_summary
     from margrove.report.comparison import compare_methods as compare_methods
     from margrove.report.comparison import example_predictions as example_predictions
+    from margrove.report.comparison import representative_rows as representative_rows
     from margrove.report.evaluation import class_scores as class_scores
     from margrove.report.evaluation import evaluate_classifier as evaluate_classifier
     from margrove.report.evaluation import evaluate_model as evaluate_model

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from margrove.report.certificate import certificate_summary
 from margrove.report.evaluation import evaluate_classifier
 
@@ -47,6 +49,17 @@ def compare_methods(
             }
         )
     return runs
+
+
+def representative_rows(right: Sequence[bool], n: int, rng: np.random.Generator) -> list[int]:
+    """Draw `n` rows at random, right and wrong ones in the proportion in which they occur."""
+    flags = np.asarray(right, dtype=bool)
+    n = min(n, len(flags))
+    n_right = round(n * float(flags.mean())) if n else 0
+    good, bad = np.flatnonzero(flags), np.flatnonzero(~flags)
+    drawn = [rng.choice(good, n_right, replace=False), rng.choice(bad, n - n_right, replace=False)]
+    rows: list[int] = rng.permutation(np.concatenate(drawn)).tolist()
+    return rows
 
 
 def example_predictions(

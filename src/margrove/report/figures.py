@@ -23,7 +23,12 @@ def figures(report: Mapping[str, Any]) -> list[Figure]:
     rows: list[Figure] = []
     for depth, name in reversed(report["levels"].items()):
         rows += _figure(
-            runs, ("measures", "accuracy_by_level", depth), f"{name} accuracy", f"right {name}", _percent, max
+            runs,
+            ("measures", "accuracy_by_level", depth),
+            f"{name} accuracy",
+            f"share of test rows with the right {name}",
+            _percent,
+            max,
         )
     for key, name, meaning, shown, better in _MEASURES:
         rows += _figure(runs, ("measures", key), name, meaning, shown, better)
@@ -88,7 +93,13 @@ def _significant(value: float) -> str:
 
 
 _MEASURES: tuple[tuple[str, str, str, Callable[[Any], str], Callable[..., float]], ...] = (
-    ("tree_loss", "tree loss", "mean distance in the taxonomy between truth and prediction", _number, min),
+    (
+        "tree_loss",
+        "tree loss",
+        "half the distance in the tree between truth and prediction, on average",
+        _number,
+        min,
+    ),
     ("parent_accuracy", "parent accuracy", "right class, or one under the same parent", _percent, max),
     ("hierarchical_f1", "hierarchical F1", "overlap of the sets of ancestors", _percent, max),
     ("macro_f1", "macro F1", "mean over classes", _percent, max),
