@@ -1,23 +1,21 @@
-"""What every fitted model with the ranking output can do: score, rank, predict, save. No solver is needed for it."""
+"""What every fitted model with the ranking output can do: score, rank, predict, save; it needs no solver."""
 
 from __future__ import annotations
 
+import operator
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from margrove.classifiers.storage import classes_from_state, classes_to_state, params_to_state
-from margrove.classifiers.targets import Classes
-from margrove.classifiers.thresholds import Threshold
-from margrove.errors import InvalidModelFileError
-from margrove.modelfile import pack_csr, unpack_csr
-from margrove.objective.certificate import Certificate
+from margrove.classifiers import storage
+from margrove.classifiers.targets import Classes, number_labels
+from margrove.errors import DataError, LabelError
+from margrove.outputs.labels import check_lengths, read_weights
 from margrove.outputs.ranking import top as best
 
 ROWS = 1 << 22  # scores computed together
@@ -27,8 +25,8 @@ class RankingModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Class scores F = Lambda W x, decoded by sorting.
 
     A fitted model has `weights_` (features x columns of Lambda), `attributes_` (Lambda, classes x columns),
-    `column_nodes_` (the taxonomy's node of each column, or None), `classes_`, `taxonomy_`, `certificate_`, and
-    `threshold_` for multilabel targets.
+    `column_nodes_` (the taxonomy's node of each column, or None), `classes_`, `taxonomy_`, `certificate_`,
+    and `threshold_` for multilabel targets.
     """
 
     def __sklearn_tags__(self) -> Any:
@@ -58,7 +56,10 @@ class RankingModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return F
 
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """Score every class for every row (n x classes); for two classes and single labels, the difference."""
+        """Score every class for every row (rows x classes, in the order of `classes_`).
+
+        For two classes and single labels it is one number a row, the second's score less the first's.
+        """
         F = self._class_scores(self._check_X(X))
         if self._is_binary:
             difference: NDArray[Any] = F[:, 1] - F[:, 0]
@@ -70,10 +71,11 @@ class RankingModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._form == "label" and len(self.classes_) == 2
 
     def node_scores(self, X: Any) -> NDArray[Any]:
-        """Score every node for every row: <w_v, x>, in the order of `taxonomy_.nodes`.
+        """Score every node for every row, <w_v, x>, with columns in the order of `taxonomy_.nodes`.
 
-        A class's score is the sum of its ancestors' node scores, each times its attribute. Nodes above all
-        classes or none, such as the root, score zero.
+        A class's score is the sum over nodes of its attribute times the node's score. A node that makes no
+        difference, above all classes (as the root) or none, scores zero. With attributes that are a matrix
+        of the user's, the columns are those of `attributes_` instead.
         """
         X = self._check_X(X)
         if self.column_nodes_ is None:
@@ -84,11 +86,14 @@ class RankingModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return scores
 
     def predict_ranking(self, X: Any, top: int | None = 5, return_scores: bool = False) -> Any:
-        """Return the `top` best labels of each row, best first (n x top); None ranks all classes."""
+        """Return the `top` best labels of each row, best first (rows x top), or all with None.
+
+        With `return_scores`, a pair: the labels, and their scores. Of equal scores, the first class wins.
+        """
         X = self._check_X(X)
-        k = len(self.classes_) if top is None else min(int(top), len(self.classes_))
+        k = len(self.classes_) if top is None else min(operator.index(top), len(self.classes_))
         if k < 1:
-            raise ValueError(f"top is {top!r}; expected at least 1, or None for all classes")
+            raise DataError(f"top is {top!r}; expected at least 1, or None for all classes")
         order = np.empty((X.shape[0], k), np.int64)
         scores = np.empty((X.shape[0], k), self.weights_.dtype)
         for rows, F in self._blocks(X):
@@ -98,25 +103,32 @@ class RankingModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return (labels, scores) if return_scores else labels
 
     def predict(self, X: Any) -> Any:
-        """Return the label of each row; for multilabel targets, its labels in the form that `y` had."""
+        """Return the label of each row; for multilabel targets, its labels in the form that `y` had.
+
+        That is a list of labels, best first, for collections, and a row of zeros and ones for indicators. A
+        path that was given as one column a level is returned as one label: "a/b/c", or, where a level is no
+        text or holds a "/", the tuple of its levels.
+        """
         X = self._check_X(X)
         if self._form == "label":
-            order = np.empty(X.shape[0], np.int64)
-            for rows, F in self._blocks(X):
-                order[rows] = F.argmax(axis=1)
-            return self.classes_[order]
-        chosen = np.empty((X.shape[0], len(self.classes_)), bool)
+            return self.classes_[self._winners(X)]
+        if self._form == "indicator":
+            chosen = [self.threshold_.predict(F) for _, F in self._blocks(X)]
+            return np.vstack([np.empty((0, len(self.classes_)), bool), *chosen]).astype(np.int64)
         sets: list[list[Any]] = []
-        for rows, F in self._blocks(X):
-            chosen[rows] = self.threshold_.predict(F)
-            if self._form == "sets":
-                for scores, mine in zip(F, chosen[rows], strict=True):
-                    numbers = np.flatnonzero(mine)
-                    ranked = numbers[np.argsort(-scores[numbers], kind="stable")]
-                    sets.append(self.classes_[ranked].tolist())
-        return sets if self._form == "sets" else chosen.astype(np.int64)
+        for _, F in self._blocks(X):
+            for scores, mine in zip(F, self.threshold_.predict(F), strict=True):
+                numbers = np.flatnonzero(mine)
+                ranked = numbers[np.argsort(-scores[numbers], kind="stable")]
+                sets.append(self.classes_[ranked].tolist())
+        return sets
 
-    def _blocks(self, X: Any) -> Any:
+    def _winners(self, X: Any) -> NDArray[np.int64]:
+        """The number of the best class of each row; of equal scores, the first wins."""
+        winners = [F.argmax(axis=1) for _, F in self._blocks(X)]
+        return np.concatenate([np.empty(0, np.int64), *winners])
+
+    def _blocks(self, X: Any) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Class scores of a block of rows at a time, so that memory stays bounded."""
         step = max(1, ROWS // max(self.attributes_.shape))
         for start in range(0, X.shape[0], step):
@@ -124,12 +136,22 @@ class RankingModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             yield rows, self._class_scores(X[rows])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose label, or whole set of labels, is right."""
-        predicted = self.predict(X)
-        if self._form == "sets":
-            right = [set(mine) == set(theirs) for mine, theirs in zip(predicted, y, strict=True)]
-            return float(np.average(right, weights=sample_weight))
-        return float(super().score(X, y, sample_weight))
+        """Return the share of rows whose label, or whole set of labels, is right; `y` as in `fit`."""
+        X = self._check_X(X)
+        truth = number_labels(y, self.classes_)
+        check_lengths(X=X.shape[0], y=len(truth))
+        if self._form == "label":
+            if not truth.single:
+                raise LabelError("y holds several labels a row, but the model was fitted to one a row")
+            right = truth.numbers == self._winners(X)
+        else:
+            right = np.empty(X.shape[0], bool)
+            Y = truth.matrix(max(len(self.classes_), int(truth.numbers.max(initial=0)) + 1))
+            for rows, F in self._blocks(X):
+                mistakes = Y[rows].toarray()
+                mistakes[:, : len(self.classes_)] -= self.threshold_.predict(F)
+                right[rows] = ~mistakes.any(axis=1)
+        return float(np.average(right, weights=read_weights(sample_weight, len(right))))
 
     def _adopt(self, classes: Classes) -> None:
         """Keep what prediction needs to know of the targets."""
@@ -146,60 +168,39 @@ class RankingModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         loading.save(self, path)
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return the model as plain values and arrays; mostly empty weights are stored by their nonzeros."""
-        params, arrays = params_to_state(self.get_params(deep=False))
-        header: dict[str, Any] = {
+        """Return the model as plain values and arrays."""
+        check_is_fitted(self, "weights_")
+        params = storage.params_to_state(self.get_params(deep=False))
+        header = {
             "params": params,
-            "classes": classes_to_state(self.classes_, self.class_nodes_, self.taxonomy_, self._form),
+            "classes": storage.classes_to_state(self.classes_, self.class_nodes_, self.taxonomy_, self._form),
             "certificate": self.certificate_.as_dict(),
-            "n_features": int(self.n_features_in_),
-            "feature_names": [str(name) for name in getattr(self, "feature_names_in_", [])] or None,
-            "threshold": None,
+            "features": storage.features_to_state(self),
         }
+        arrays = storage.weights_to_state(self.weights_, self.attributes_, self.column_nodes_)
         if self._form != "label":
             header["threshold"] = {"at_least_one": self.threshold_.at_least_one}
             arrays["threshold"] = self.threshold_.coefficients
-        if self.column_nodes_ is not None:
-            arrays["column_nodes"] = self.column_nodes_
-        arrays |= pack_csr("attributes", self.attributes_)
-        W = self.weights_
-        if np.count_nonzero(W) * (4 + W.itemsize) < W.nbytes:
-            arrays |= pack_csr("weights", sp.csr_array(W))
-        else:
-            arrays["weights"] = W
         return header, arrays
 
     @classmethod
     def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Return the model that `to_state` described; what does not fit together is refused."""
-        model = cls(**{name: value for name, value in header["params"].items() if name in cls._get_param_names()})
-        classes = classes_from_state(header["classes"])
+        classes = storage.classes_from_state(header["classes"])
+        names = cls._get_param_names()
+        model = cls(**storage.params_from_state(header["params"], names, classes.taxonomy))
         model._adopt(classes)
-        W = arrays["weights"] if "weights" in arrays else unpack_csr("weights", arrays).toarray()
-        Lambda = unpack_csr("attributes", arrays)
-        nodes = arrays.get("column_nodes")
-        n_features = header["n_features"]
-        if not (
-            W.ndim == 2
-            and W.dtype in (np.float32, np.float64)
-            and W.shape == (n_features, Lambda.shape[1])
-            and Lambda.shape[0] == len(classes.labels) > 0
-            and (nodes is None or (nodes.dtype.kind == "i" and nodes.shape == (Lambda.shape[1],)))
-            and (nodes is None or bool((nodes < classes.taxonomy.n_nodes).all()))
-        ):
-            raise InvalidModelFileError("weights, attributes and classes do not fit together")
-        model.weights_, model.attributes_, model.column_nodes_ = W, Lambda.astype(W.dtype), nodes
+        n_features, feature_names = storage.features_from_state(header["features"])
         model.n_features_in_ = n_features
-        if header["feature_names"] is not None:
-            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
-            if len(model.feature_names_in_) != n_features:
-                raise InvalidModelFileError("the names of the features do not fit their number")
-        fields = Certificate.__dataclass_fields__
-        model.certificate_ = Certificate(**{k: v for k, v in header["certificate"].items() if k in fields})
+        if feature_names is not None:
+            model.feature_names_in_ = feature_names
+        model.weights_, model.attributes_, model.column_nodes_ = storage.weights_from_state(
+            arrays, n_features, len(classes.labels), classes.taxonomy.n_nodes
+        )
+        model.certificate_ = storage.certificate_from_state(header["certificate"])
         model.n_iter_ = model.certificate_.n_iter
         if classes.form != "label":
-            coefficients = arrays["threshold"].astype(np.float64)
-            if len(coefficients) != min(16, len(classes.labels)) + 1:
-                raise InvalidModelFileError("the threshold does not fit the classes")
-            model.threshold_ = Threshold(coefficients, bool(header["threshold"]["at_least_one"]))
+            model.threshold_ = storage.threshold_from_state(
+                header["threshold"], arrays["threshold"], len(classes.labels)
+            )
         return model

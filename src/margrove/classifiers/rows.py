@@ -1,7 +1,8 @@
 """Training rows in a canonical order, each distinct one once.
 
 Equal rows with equal labels become one row with the sum of their weights, and the order depends on the rows
-alone. So a weight of two is two equal rows, and neither their order nor rows of weight zero matter, to the bit.
+alone. So a weight of two is two equal rows, and neither their order nor rows of weight zero matter, to the
+bit.
 """
 
 from __future__ import annotations
@@ -13,14 +14,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 
+def as_csr(X: Any) -> sp.csr_array:
+    """A copy as sparse rows in canonical form: sorted, no duplicates, no stored zeros."""
+    rows = sp.csr_array(X, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows
+
+
 def canonical_rows(
     X: sp.csr_array, Y: sp.csr_array, weight: NDArray[np.float64]
 ) -> tuple[sp.csr_array, sp.csr_array, NDArray[np.float64]]:
     """Return distinct rows with positive weight; rows of one class stand together, classes in order."""
     keep = np.flatnonzero(weight > 0)
     X, Y, weight = X[keep], Y[keep], weight[keep]
-    if not len(keep):
-        return X, Y, weight
     rng = np.random.default_rng(0)
     # a projection of a sparse row is computed entry by entry, so equal rows have equal keys to the bit
     keys = [X @ rng.standard_normal(X.shape[1]) for _ in range(2)]

@@ -1,7 +1,8 @@
 """How many classes a row has: a threshold on the ranking, learned from scores of rows that were held out.
 
-After Elisseeff and Weston, to whom Cai's section 4.2.1 refers: the best cut of each row's ranking is regressed,
-linearly, on its scores. The scores go in sorted, so that the rule has a few numbers whatever the classes.
+After Elisseeff and Weston, to whom Cai's section 4.2.1 refers: the best cut of each row's ranking is
+regressed, linearly, on its scores. The scores go in sorted, so that the rule has a few numbers whatever the
+classes.
 """
 
 from __future__ import annotations
@@ -46,6 +47,11 @@ class Threshold:
         return chosen
 
 
+def n_coefficients(n_classes: int) -> int:
+    """How many numbers the rule has."""
+    return min(SIZE, n_classes) + 1
+
+
 def _features(scores: NDArray[Any]) -> NDArray[np.float64]:
     """The largest scores of each row, sorted, and a one."""
     k = min(SIZE, scores.shape[1])
@@ -58,7 +64,7 @@ def best_cuts(scores: NDArray[Any], Y: Any) -> NDArray[np.float64]:
 
     Of equally good cuts the highest is taken. Beyond the ends of the ranking a cut keeps a distance of one.
     """
-    n, q = scores.shape
+    n = len(scores)
     order = np.argsort(-scores, axis=1, kind="stable")
     ranked = np.take_along_axis(scores.astype(np.float64), order, axis=1)
     right = np.take_along_axis(Y.toarray() > 0, order, axis=1)
@@ -68,4 +74,5 @@ def best_cuts(scores: NDArray[Any], Y: Any) -> NDArray[np.float64]:
     k = mistakes.argmin(axis=1)
     padded = np.hstack([ranked[:, :1] + 2, ranked, ranked[:, -1:] - 2])
     rows = np.arange(n)
-    return 0.5 * (padded[rows, k] + padded[rows, k + 1])
+    cuts: NDArray[np.float64] = 0.5 * (padded[rows, k] + padded[rows, k + 1])
+    return cuts

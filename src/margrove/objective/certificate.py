@@ -42,6 +42,6 @@ class Certificate:
 
     def __str__(self) -> str:
         return (
-            f"{self.status}: primal {self.primal:.6g}, dual {self.dual:.6g}, relative gap {self.relative_gap:.2e} "
-            f"after {self.n_iter} rounds in {self.seconds:.1f} s"
+            f"{self.status}: primal {self.primal:.6g}, dual {self.dual:.6g}, "
+            f"relative gap {self.relative_gap:.2e} after {self.n_iter} rounds in {self.seconds:.1f} s"
         )

@@ -174,7 +174,7 @@ def _is_hashable(label: object) -> bool:
 def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:
     """The weight of every row, one where none is given."""
     if not n_rows:
-        raise DataError("there are no rows to measure")
+        raise DataError("there are no rows")
     if sample_weight is None:
         return np.ones(n_rows)
     weights = np.asarray(sample_weight, dtype=np.float64)
@@ -185,7 +185,7 @@ def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:
     for row in np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[:1]:
         raise DataError(f"sample_weight, row {row}: {weights[row]} is not a finite weight of at least 0")
     if not weights.any():
-        raise DataError("sample_weight: every weight is 0, so there is no mean")
+        raise DataError("sample_weight: every weight is zero, so no row counts")
     return weights
 
 

@@ -1,7 +1,7 @@
 """The ranking output (Cai, chapter 4): every right class should score above every wrong one.
 
-Targets are sets of classes; the contrasts of an example are all pairs of a right and a wrong class. Scores are
-decoded by sorting, and for label sets by a threshold on the ranking.
+Targets are sets of classes; the contrasts of an example are all pairs of a right and a wrong class. Scores
+are decoded by sorting, and for label sets by a threshold on the ranking.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from margrove.outputs.tables import Costs, Inputs, Problem, Targets
+from margrove.outputs.tables import Costs, Inputs, Targets
 
 
 def inputs_of(X: Any, dtype: Any) -> Inputs:
     """A canonical CSR matrix as the engine's rows."""
     val = X.data.astype(dtype)
-    squares = np.add.reduceat(np.append(val.astype(np.float64) ** 2, 0.0), np.minimum(X.indptr[:-1], len(val)))
+    values = np.append(val.astype(np.float64) ** 2, 0.0)
+    squares = np.add.reduceat(values, np.minimum(X.indptr[:-1], len(val)))
     squares[np.diff(X.indptr) == 0] = 0.0
     return Inputs(X.indptr.astype(np.int64), X.indices.astype(np.int32), val, squares.astype(dtype))
 
@@ -46,7 +47,8 @@ def top(scores: NDArray[Any], k: int) -> NDArray[np.int64]:
     """The k best outputs of each row, best first; of equal scores, the first output wins."""
     k = min(k, scores.shape[1])
     if k == 1:
-        return scores.argmax(axis=1)[:, None]
+        first: NDArray[np.int64] = scores.argmax(axis=1)[:, None]
+        return first
     if k < scores.shape[1] // 4:
         # among a few more than k, so that ties at the cut are settled by position
         cut = np.partition(scores, -k, axis=1)[:, -k, None]

@@ -77,7 +77,7 @@ class Slots(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A training problem of the engine: examples, what is right for them, how outputs score, what errors cost."""
+    """A training problem: examples, what is right for them, how outputs score, what errors cost."""
 
     inputs: Inputs
     targets: Targets

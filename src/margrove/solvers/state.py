@@ -1,4 +1,4 @@
-"""The arrays that a dual ascent works on: slots for its contrasts, working space for each thread, findings."""
+"""The arrays of a dual ascent: slots for its contrasts, working space for each thread, findings."""
 
 from __future__ import annotations
 
@@ -84,4 +84,6 @@ def scratch(attributes: Attributes, slots: Slots, n_columns: int, offers: int) -
 
 def no_findings(n: int) -> Statistics:
     """Room for what the passes find out about n examples."""
-    return Statistics(*(np.zeros(n) for _ in range(5)), *(np.zeros(n, np.int32) for _ in range(2)))
+    loss, gap, psi, norm, linear = np.zeros((5, n))
+    fresh, missed = np.zeros((2, n), np.int32)
+    return Statistics(loss, gap, psi, norm, linear, fresh, missed)
