@@ -1,4 +1,4 @@
-"""The documents say what is so: their code runs, their links lead somewhere, their commands and equations exist."""
+"""The documents are true: their code runs, links lead somewhere, commands and equations exist."""
 
 from __future__ import annotations
 
@@ -42,9 +42,13 @@ def blocks(document: Path) -> Iterator[Block]:
     assert language is None, f"{document.name}: the block of line {start} has no end"
 
 
+def without_blocks(document: Path) -> str:
+    return re.sub(r"^```.*?^```", "", document.read_text(), flags=re.M | re.S)
+
+
 def prose(document: Path) -> str:
     """The text without blocks and code."""
-    return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", document.read_text(), flags=re.M | re.S))
+    return re.sub(r"`[^`\n]*`", "", without_blocks(document))
 
 
 def relative(document: Path) -> str:
@@ -136,7 +140,7 @@ def test_make_targets_exist():
 
 def anchors(document: Path) -> set[str]:
     """The anchors that the headings of a document get."""
-    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", document.read_text(), flags=re.M | re.S), re.M)
+    headings = re.findall(r"^#+ (.+)$", without_blocks(document), flags=re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
 
@@ -211,13 +215,19 @@ def test_cited_equations_exist():
     assert sum(map(len, everywhere.values())) > 30
     for document in DOCUMENTS:
         everywhere[document] = cited(prose(document)) - appendix_of_cai(document)
-    wrong = {str(path.relative_to(ROOT)): missing for path, found in everywhere.items() if (missing := found - known)}
+    wrong = {
+        str(path.relative_to(ROOT)): missing
+        for path, found in everywhere.items()
+        if (missing := found - known)
+    }
     assert not wrong
 
 
 def appendix_of_cai(document: Path) -> set[tuple[str, int]]:
     """Sections "Cai A.1" are that document's own."""
-    return {(letter, int(number)) for letter, number in re.findall(r"Cai ([A-Z])\.(\d+)", document.read_text())}
+    return {
+        (letter, int(number)) for letter, number in re.findall(r"Cai ([A-Z])\.(\d+)", document.read_text())
+    }
 
 
 def test_every_mention_of_the_page_of_equations_is_by_its_name():
