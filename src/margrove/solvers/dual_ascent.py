@@ -179,7 +179,8 @@ class _Ascent:
             capacity[missed] = np.minimum(2 * capacity[missed], self.n_contrasts[missed])
             self.slots = moved(self.slots, capacity)
             self._allocate()
-        total = float(self.bound.sum())
+        # the gap is at most `total` times the largest psi (E.5)
+        total = float(self.bound.sum() if self.shared else self.bound @ self.n_contrasts)
         eps = SETTLED * gap / total if total > 0 else 0.0
         active = np.flatnonzero(self.found.psi > eps)
         restless = np.flatnonzero(self.found.fresh > 0)
