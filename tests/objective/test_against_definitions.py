@@ -6,11 +6,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from oracles.objective import naive_dual, naive_infeasibility, naive_primal, naive_slack, naive_weights
-from oracles.problems import ATTRIBUTES, COSTS, SHAPES, SLACKS, TREE_ONLY, plain_of, random_case
 
 from margrove.objective.certificate import Certificate
 from margrove.objective.contrasts import Duals
+from oracles.objective import naive_dual, naive_infeasibility, naive_primal, naive_slack, naive_weights
+from oracles.problems import ATTRIBUTES, COSTS, SHAPES, SLACKS, TREE_ONLY, plain_of, random_case
 
 POINTS = [
     (seed, shape, cost, slack, multilabel)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,8 @@ import scipy.sparse as sp
 
 import margrove as mg
 from margrove.objective.contrasts import ContrastProblem
+from margrove.outputs.layout import arrange
+from margrove.solvers import dual_ascent
 from margrove.taxonomy import attributes, costs
 from oracles.taxonomy import (
     naive_attribute,
@@ -139,6 +141,15 @@ class Case:
         )
 
 
+def arranged(problem: ContrastProblem) -> tuple[ContrastProblem, Any]:
+    """The problem with the engine's columns, and their layout."""
+    layout = arrange(problem.Lambda, np.float64)
+    Lambda = problem.Lambda.toarray()
+    columns = np.zeros((len(Lambda), layout.n_columns))
+    columns[:, layout.columns] = Lambda
+    return replace(problem, Lambda=sp.csr_array(columns)), layout
+
+
 def plain_of(problem: ContrastProblem) -> Plain:
     """The same problem, with the same attributes, as dense arrays."""
     Y = problem.Y.toarray()
@@ -183,6 +194,46 @@ def random_case(
     volume = {v: rng.uniform(0.3, 1.5) for v in sorted(naive_nodes(edges))}
     C = float(rng.choice([0.1, 1.0, 5.0]))
     return Case(edges, shape, X, y, weight, C, cost, attributes, slack, given, table, volume)
+
+
+def mixed_case(k: int) -> Case:
+    """The k-th of a dozen small problems that between them have everything."""
+    shape = SHAPES[k % 3]
+    costs = [cost for cost in COSTS if not (shape == "dag" and cost in TREE_ONLY)]
+    return random_case(
+        k,
+        shape,
+        cost=costs[k % len(costs)],
+        attributes=ATTRIBUTES[k % len(ATTRIBUTES)],
+        slack=SLACKS[k // 6 % 2],
+        multilabel=k % 2 == 1,
+        n=8,
+        d=3,
+    )
+
+
+def solve(problem: ContrastProblem, *, tol=1e-9, max_iter=50_000, dtype=np.float64, **options):
+    """The solver's answer: the problem as dense arrays, the solution, and its dual variables by contrast."""
+    problem, layout = arranged(problem)
+    attributes = layout.attributes._replace(
+        own=layout.attributes.own.astype(dtype), val=layout.attributes.val.astype(dtype)
+    )
+    solution = dual_ascent.solve(
+        problem,
+        layout._replace(attributes=attributes),
+        tol=tol,
+        max_iter=max_iter,
+        rng=np.random.default_rng(0),
+        dtype=dtype,
+        **options,
+    )
+    return plain_of(problem), solution, by_contrast(solution.duals)
+
+
+def by_contrast(duals):
+    """Dual variables as a dictionary from (example, right, wrong)."""
+    keys = zip(*(part.tolist() for part in duals[:3]), strict=True)
+    return dict(zip(keys, duals.alpha.tolist(), strict=True))
 
 
 def random_edges(rng, shape: str) -> list:

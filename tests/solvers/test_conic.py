@@ -8,10 +8,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
+
 from oracles.conic import naive_optimum, naive_optimum_in_class_weights
 from oracles.problems import ATTRIBUTES, COSTS, SHAPES, SLACKS, TREE_ONLY, random_case
 from oracles.taxonomy import naive_ancestors, naive_nodes
-from sklearn.exceptions import ConvergenceWarning
 
 
 def fitted(case):
@@ -49,7 +50,7 @@ def _centred(by_class):
     [(shape, cost) for shape, cost in product(SHAPES, COSTS) if not (shape == "dag" and cost in TREE_ONLY)],
 )
 def test_optimum_is_that_of_equation_4_10(shape, cost):
-    """Every shape with every cost; within each, every attribute with both slacks and both kinds of targets."""
+    """Every shape with every cost; in each, every attribute with both slacks and both kinds of targets."""
     for seed, (attributes, slack, multilabel) in enumerate(product(ATTRIBUTES, SLACKS, (False, True))):
         case = random_case(
             seed, shape, cost=cost, attributes=attributes, slack=slack, multilabel=multilabel, n=7, d=3
