@@ -109,12 +109,19 @@ def test_rejected_rows_are_counted_and_kept(call, tmp_path, shop):
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--C", "-1"), ("--C", "nan"), ("--tol", "0"), ("--cost", "free"), ("--attributes", "none")],
+    [
+        ("--C", "-1"),
+        ("--C", "nan"),
+        ("--tol", "0"),
+        ("--cost", "free"),
+        ("--attributes", "none"),
+        ("--min-rows", "99"),
+    ],
 )
 def test_an_option_without_sense_is_a_wrong_call(call, shop, tmp_path, option, value):
     result = train(call, shop, tmp_path / "m.mg", option, value)
     assert result.status == 2
-    assert value in result.err
+    assert option in result.err
     assert "expected" in result.err
 
 

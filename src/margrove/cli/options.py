@@ -5,6 +5,7 @@ An option that was not given is None and is not passed on, so every default is t
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -32,6 +33,12 @@ class Slack(StrEnum):
 
     example = "example"
     pair = "pair"
+
+
+def _positive(value: float | None) -> float | None:
+    if value is not None and not (0 < value < math.inf):
+        raise typer.BadParameter(f"it is {value:g}; expected a finite number above 0")
+    return value
 
 
 Data = Annotated[
@@ -84,7 +91,9 @@ Rejects = Annotated[
 
 C = Annotated[
     float | None,
-    typer.Option("-C", "--C", metavar="NUMBER", help="Weight of the losses against the penalty."),
+    typer.Option(
+        "-C", "--C", metavar="NUMBER", help="Weight of the losses against the penalty.", callback=_positive
+    ),
 ]
 Cost = Annotated[
     str | None, typer.Option("--cost", metavar="NAME", help="Cost of taking one class for another.")
@@ -96,9 +105,14 @@ SlackOf = Annotated[
     Slack | None, typer.Option("--slack", help="One slack an example, or one a pair of classes.")
 ]
 Tol = Annotated[
-    float | None, typer.Option("--tol", metavar="NUMBER", help="Relative duality gap at which to stop.")
+    float | None,
+    typer.Option(
+        "--tol", metavar="NUMBER", help="Relative duality gap at which to stop.", callback=_positive
+    ),
 ]
-MaxIter = Annotated[int | None, typer.Option("--max-iter", metavar="N", help="Most rounds of training.")]
+MaxIter = Annotated[
+    int | None, typer.Option("--max-iter", metavar="N", min=0, help="Most rounds of training.")
+]
 Threads = Annotated[int | None, typer.Option("--threads", metavar="N", help="Threads for training.")]
 
 Words = Annotated[

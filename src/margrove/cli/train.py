@@ -103,9 +103,10 @@ def train(
     if tree is not None and not is_flat:
         _check_labels(y, table, tree)
     started = time.perf_counter()
-    X = features.fit_transform(table.without(label))
-    with gap_shown("training", classifier.tol) as watch, options_in_doubt():
-        classifier.fit(X, y, watch=watch)
+    with options_in_doubt():
+        X = features.fit_transform(table.without(label))
+        with gap_shown("training", classifier.tol) as watch:
+            classifier.fit(X, y, watch=watch)
     seconds = time.perf_counter() - started
     save(model, output)
     summary = _summary(model, table, seconds) | {"model": output}
