@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from margrove.errors import DataError
-
 
 @contextmanager
 def unchanged_on_failure(estimator: Any) -> Iterator[None]:
@@ -28,7 +26,7 @@ def check_positive(estimator: Any, *names: str) -> None:
     for name in names:
         value = getattr(estimator, name)
         if not (_is_a(value, int | float | np.number) and np.isfinite(value) and value > 0):
-            raise DataError(f"{name} is {value!r}; expected a finite number above 0")
+            raise ValueError(f"{name} is {value!r}; expected a finite number above 0")
 
 
 def check_count(estimator: Any, *names: str) -> None:
@@ -36,7 +34,7 @@ def check_count(estimator: Any, *names: str) -> None:
     for name in names:
         value = getattr(estimator, name)
         if not (_is_a(value, int | np.integer) and value >= 0):
-            raise DataError(f"{name} is {value!r}; expected a whole number of at least 0")
+            raise ValueError(f"{name} is {value!r}; expected a whole number of at least 0")
 
 
 def check_choice(estimator: Any, **choices: tuple[str, ...]) -> None:
@@ -44,7 +42,7 @@ def check_choice(estimator: Any, **choices: tuple[str, ...]) -> None:
     for name, known in choices.items():
         value = getattr(estimator, name)
         if not (isinstance(value, str) and value in known):
-            raise DataError(f"{name} is {value!r}; expected {' or '.join(map(repr, known))}")
+            raise ValueError(f"{name} is {value!r}; expected {' or '.join(map(repr, known))}")
 
 
 def _is_a(value: Any, kinds: Any) -> bool:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from margrove.classifiers import storage
 from margrove.classifiers.targets import Classes, number_labels
-from margrove.errors import DataError, LabelError
+from margrove.errors import LabelError
 from margrove.outputs.labels import check_lengths, read_weights
 from margrove.outputs.ranking import top as best
 
@@ -93,7 +93,7 @@ class RankingModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X = self._check_X(X)
         k = len(self.classes_) if top is None else min(operator.index(top), len(self.classes_))
         if k < 1:
-            raise DataError(f"top is {top!r}; expected at least 1, or None for all classes")
+            raise ValueError(f"top is {top!r}; expected at least 1, or None for all classes")
         order = np.empty((X.shape[0], k), np.int64)
         scores = np.empty((X.shape[0], k), self.weights_.dtype)
         for rows, F in self._blocks(X):

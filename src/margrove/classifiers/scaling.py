@@ -53,7 +53,8 @@ class Units:
         if not (np.isfinite(bound).all() and bound.min() > np.finfo(np.float64).tiny):
             raise DataError(
                 f"rows with norms of up to {self.scale:.1e}, C={C:g} and sample weights from "
-                f"{weight.min():.1e} to {weight.max():.1e} are together beyond the range of the arithmetic; {ADVICE}"
+                f"{weight.min():.1e} to {weight.max():.1e} are together beyond the range of the arithmetic; "
+                f"{ADVICE}"
             )
         typical = float(np.median(bound))
         if not 1 / EXTREME < typical < EXTREME:

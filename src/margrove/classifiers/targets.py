@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from margrove.classifiers.label_forms import SEPARATOR, Form, Rows, read_rows
-from margrove.errors import DataError, LabelError
+from margrove.errors import LabelError
 from margrove.outputs.labels import Label, LabelSets, Vocabulary, read_labels
 from margrove.taxonomy import Taxonomy
 from margrove.taxonomy.build import listing
@@ -41,7 +41,7 @@ def read_targets(y: Any, taxonomy: Taxonomy | str | None) -> tuple[Classes, sp.c
         or isinstance(taxonomy, Taxonomy)
         or (isinstance(taxonomy, str) and taxonomy == "flat")
     ):
-        raise DataError(
+        raise ValueError(
             f"taxonomy is {taxonomy!r}; expected a margrove.Taxonomy, None or 'flat'. Taxonomy.from_edges, "
             "from_paths, from_dict and from_file make one"
         )

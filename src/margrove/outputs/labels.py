@@ -185,7 +185,7 @@ def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:
     for row in np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[:1]:
         raise DataError(f"sample_weight, row {row}: {weights[row]} is not a finite weight of at least 0")
     if not weights.any():
-        raise DataError("sample_weight: every weight is zero, so no row counts")
+        raise DataError("sample_weight: every weight is 0; rows of zero weight do not count")
     return weights
 
 
