@@ -1,7 +1,8 @@
 """Inputs in units in which the arithmetic is at home, and results back in the user's.
 
 With X = scale X', the problem (P.3) in X with C is that in X' with C scale^2: the weights are those of X'
-divided by scale, the objective is divided by scale^2. The scale is a power of two, so all of this is exact.
+divided by scale, the objective is divided by scale^2 (E.10). The scale is a power of two, so all of this is
+exact.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How many classes a row has: a threshold on the ranking, learned from scores of rows that were held out.
 
-After Elisseeff and Weston, to whom Cai's section 4.2.1 refers: the best cut of each row's ranking is
-regressed, linearly, on its scores. The scores go in sorted, so that the rule has a few numbers whatever the
-classes.
+After Elisseeff and Weston, to whom Cai's section 4.2.1 refers (L.1-L.3): the best cut of each row's ranking
+is regressed, linearly, on its scores. The scores go in sorted, so that the rule has a few numbers whatever
+the classes.
 """
 
 from __future__ import annotations

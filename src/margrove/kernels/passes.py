@@ -1,14 +1,16 @@
 """The two passes over the examples that dual ascent is made of.
 
 `search` looks at every contrast of every example, changes no weights, and fills free slots with the worst
-contrasts it met; its sums are the primal and the dual. `ascend` visits examples in the order given and solves the
-small problem of each (block.py), over its slots alone or, with `full`, after looking at every contrast first.
+contrasts it met; its sums are the primal and the dual. `ascend` visits examples in the order given and solves
+the small problem of each (block.py), over its slots alone or, with `full`, after looking at every contrast
+first.
 
 The problem in full is in docs/maths.md, E.1 to E.4. An example's share of the duality gap is
 
-    bound_i xi_i - sum_b beta_b H_b  <=  bound_i psi_i                                            (E.5)
+    bound_i xi_i - sum_b beta_b H_b                                                               (E.5)
 
-and the shares add up to primal minus dual exactly, because |W|^2 = sum_i sum_b beta_b (d_b - H_b).
+and the shares add up to primal minus dual exactly, because |W|^2 = sum_i sum_b beta_b (d_b - H_b). With
+slack "example" a share is at most bound_i psi_i (E.6), with slack "pair" at most that for each contrast (E.7).
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ class Statistics(NamedTuple):
 
     loss: NDArray[np.float64]  # xi
     gap: NDArray[np.float64]  # share of the duality gap (E.5)
-    psi: NDArray[np.float64]  # optimality measure
+    psi: NDArray[np.float64]  # optimality measure (E.3)
     norm: NDArray[np.float64]  # part of |W|^2
     linear: NDArray[np.float64]  # part of sum alpha
     fresh: Indices  # contrasts that got a slot

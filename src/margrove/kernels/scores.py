@@ -1,7 +1,7 @@
 """Scores and costs of all outputs for one example.
 
     s = W x,   F = Lambda s                                                     (P.1, P.2)
-    cost(p, r) = own[p] + other[r] - sum over shared v of (left + right)        (C.1)
+    cost(p, r) = own[p] + other[r] - sum over shared v of (left + right)        (C.2)
 
 `W` is stored by feature (features x nodes): the weights that one nonzero input touches lie side by side.
 """

@@ -38,7 +38,7 @@ class Attributes(NamedTuple):
 
     Column r < q belongs to output r alone, with weight own[r]. Outputs whose other attributes are the same
     (siblings in a tree) form a group, and group g has val[ptr[g]:ptr[g + 1]] in columns idx[...] >= q.
-    So F[r] = own[r] s[r] + T[group[r]], with T computed once for each group.
+    So F[r] = own[r] s[r] + T[group[r]], with T computed once for each group (E.9).
     """
 
     own: Floats
@@ -49,7 +49,7 @@ class Attributes(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """cost(p, r) = own[p] + other[r] - sum over shared v of (left[p, v] + right[v, r]); see (C.1)."""
+    """cost(p, r) = own[p] + other[r] - sum over shared v of (left[p, v] + right[v, r]); see (C.2)."""
 
     own: Floats
     other: Floats
