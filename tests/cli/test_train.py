@@ -115,7 +115,6 @@ def test_rejected_rows_are_counted_and_kept(call, tmp_path, shop):
         ("--tol", "0"),
         ("--cost", "free"),
         ("--attributes", "none"),
-        ("--min-rows", "99"),
     ],
 )
 def test_an_option_without_sense_is_a_wrong_call(call, shop, tmp_path, option, value):

@@ -173,11 +173,11 @@ def _print(summary: dict[str, Any]) -> None:
 
 def _print_example(example: dict[str, Any]) -> None:
     predicted = example["predicted"][HIERARCHICAL]
-    lines = [("  right" if predicted["right"] else "  wrong", _path(predicted["path"]))]
+    lines = [("right" if predicted["right"] else "wrong", _path(predicted["path"]))]
     if not predicted["right"]:
-        lines.append(("  truth", _path(example["true"])))
-    print_result(f"\n{example['text']}")
-    print_facts(lines)
+        lines.append(("truth", _path(example["true"])))
+    print_result("")
+    print_facts([("text", example["text"]), *lines])
 
 
 def _path(path: list[dict[str, str]]) -> str:
