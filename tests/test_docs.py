@@ -173,6 +173,26 @@ def test_rooms_of_the_architecture_are_those_of_the_package():
     assert {name for cell in first_cells for name in re.findall(r"\w+", cell)} == rooms | {"errors"}
 
 
+def test_messages_of_the_guide_are_those_of_the_package():
+    """In the table of troubleshooting, names are of errors and warnings, all else is found in the code."""
+    from sklearn import exceptions
+
+    from margrove import errors
+
+    guide = (ROOT / "docs" / "guide.md").read_text()
+    first_cells = re.findall(r"^\| ([^|]+) \|", guide[guide.index("## Troubleshooting") :], flags=re.M)
+    quoted = [code for cell in first_cells for code in re.findall(r"`([^`]+)`", cell)]
+    assert len(quoted) > 10
+    sources = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
+    messages = re.sub(r'"\s*\n\s*f?"', "", sources)  # parts of a string on several lines
+    for code in quoted:
+        if re.fullmatch(r"\w+(Error|Warning)", code):
+            assert hasattr(errors, code) or hasattr(exceptions, code), code
+        else:
+            for piece in re.split(r" *'?…'? *", code):
+                assert piece in messages, f"no message says {piece!r}"
+
+
 # --- equations ---
 
 SECTIONS = "TCAPDERLM"

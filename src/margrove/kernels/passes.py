@@ -9,8 +9,8 @@ The problem in full is in docs/maths.md, E.1 to E.4. An example's share of the d
 
     bound_i xi_i - sum_b beta_b H_b                                                               (E.5)
 
-and the shares add up to primal minus dual exactly, because |W|^2 = sum_i sum_b beta_b (d_b - H_b). With
-slack "example" a share is at most bound_i psi_i (E.6), with slack "pair" at most that for each contrast (E.7).
+and the shares add up to primal minus dual exactly, because |W|^2 = sum_i sum_b beta_b (d_b - H_b). A
+share is at most bound_i psi_i with slack "example" (E.6), and that for each contrast with slack "pair" (E.7).
 """
 
 from __future__ import annotations
