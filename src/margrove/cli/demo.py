@@ -159,8 +159,7 @@ def _print(summary: dict[str, Any]) -> None:
     if rows:
         print_table(["", *names], rows, "Certificates: the optimum lies between dual and primal", right)
     print_result(
-        f"\nTest texts and what the {HIERARCHICAL} makes of them, drawn at random, right and\n"
-        "wrong ones in their proportion"
+        f"\nTest texts drawn at random, right and wrong ones in the proportion of the\n{HIERARCHICAL}"
     )
     for example in summary["examples"]:
         _print_example(example)
