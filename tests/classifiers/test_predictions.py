@@ -117,10 +117,10 @@ def test_watch_sees_rounds_and_may_end_the_fit():
     assert [progress.n_iter for progress in seen] == list(range(full.n_iter_ + 1))
     assert seen[-1].primal == pytest.approx(full.certificate_.primal, rel=1e-4)
 
-    model = mg.HierarchicalSVM(TAX, C=100.0, tol=1e-6).fit(X, y, watch=lambda progress: progress.n_iter == 1)
+    model = mg.HierarchicalSVM(TAX, tol=1e-6).fit(X, y, watch=lambda progress: progress.n_iter == 1)
     assert model.certificate_.status == "interrupted"
     assert model.certificate_.n_iter == 1
-    assert model.score(X, y) > 0.7
+    assert model.score(X, y) > 0.5
 
 
 def test_watch_speaks_in_the_users_units():
