@@ -1,4 +1,4 @@
-"""Small random training problems in two forms: what a user passes in, and plain dense arrays for slow twins."""
+"""Small random problems in two forms: what a user passes in, and plain dense arrays for slow twins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import scipy.sparse as sp
 
 import margrove as mg
 from margrove.objective.contrasts import ContrastProblem
-from margrove.outputs.layout import arrange
+from margrove.outputs.layout import Layout, arrange
+from margrove.outputs.ranking import costs_of, inputs_of, targets_of
+from margrove.outputs.tables import Problem
 from margrove.solvers import dual_ascent
 from margrove.taxonomy import attributes, costs
 from oracles.taxonomy import (
@@ -141,7 +143,7 @@ class Case:
         )
 
 
-def arranged(problem: ContrastProblem) -> tuple[ContrastProblem, Any]:
+def arranged(problem: ContrastProblem) -> tuple[ContrastProblem, Layout]:
     """The problem with the engine's columns, and their layout."""
     layout = arrange(problem.Lambda, np.float64)
     Lambda = problem.Lambda.toarray()
@@ -215,12 +217,9 @@ def mixed_case(k: int) -> Case:
 def solve(problem: ContrastProblem, *, tol=1e-9, max_iter=50_000, dtype=np.float64, **options):
     """The solver's answer: the problem as dense arrays, the solution, and its dual variables by contrast."""
     problem, layout = arranged(problem)
-    attributes = layout.attributes._replace(
-        own=layout.attributes.own.astype(dtype), val=layout.attributes.val.astype(dtype)
-    )
     solution = dual_ascent.solve(
         problem,
-        layout._replace(attributes=attributes),
+        layout._replace(attributes=_typed(layout.attributes, dtype)),
         tol=tol,
         max_iter=max_iter,
         rng=np.random.default_rng(0),
@@ -230,6 +229,20 @@ def solve(problem: ContrastProblem, *, tol=1e-9, max_iter=50_000, dtype=np.float
     return plain_of(problem), solution, by_contrast(solution.duals)
 
 
+def tables_of(problem: ContrastProblem, layout: Layout, dtype) -> Problem:
+    """An arranged problem as the kernels take it."""
+    return Problem(
+        inputs_of(problem.X, dtype),
+        targets_of(problem.Y, problem.bound, dtype),
+        _typed(layout.attributes, dtype),
+        costs_of(problem.cost, dtype),
+    )
+
+
+def _typed(attributes, dtype):
+    return attributes._replace(own=attributes.own.astype(dtype), val=attributes.val.astype(dtype))
+
+
 def by_contrast(duals):
     """Dual variables as a dictionary from (example, right, wrong)."""
     keys = zip(*(part.tolist() for part in duals[:3]), strict=True)
@@ -237,7 +250,7 @@ def by_contrast(duals):
 
 
 def random_edges(rng, shape: str) -> list:
-    """(parent, child) pairs: a star, a tree, or a graph whose nodes have up to three parents; 3 to 6 classes."""
+    """(parent, child) pairs: a star, a tree, or a graph of nodes with up to three parents; 3 to 6 classes."""
     if shape == "flat":
         return [("root", f"c{k}") for k in range(rng.integers(3, 6))]
     while True:

@@ -1,9 +1,10 @@
-"""What a fit says of itself: recomputed by plain loops, never better than it is, and right after a warm start."""
+"""What a fit says of itself: recomputed by plain loops, never too good, right after a warm start."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -16,11 +17,7 @@ from oracles.problems import by_contrast, mixed_case, plain_of, random_case, sol
 
 def user_problem(case, model):
     """The case in the units of the user, with the attributes in the columns of the model's weights."""
-    return replace_plain(plain_of(case.problem()), Lambda=model.attributes_.toarray())
-
-
-def replace_plain(plain, **changes):
-    return plain._replace(**changes)
+    return plain_of(case.problem())._replace(Lambda=model.attributes_.toarray())
 
 
 @pytest.mark.parametrize("max_iter", [0, 2, 1000])
@@ -95,7 +92,7 @@ def test_watch_sees_honest_values_and_can_end_the_fit():
     model = case.estimator(tol=1e-9).fit(case.X, case.y, case.weight, watch=watch)
     assert model.certificate_.status == "interrupted"
     assert [progress.n_iter for progress in seen] == [0, 1, 2, 3]
-    assert all(a.dual <= b.dual + 1e-12 for a, b in zip(seen, seen[1:], strict=False))
+    assert all(a.dual <= b.dual + 1e-12 for a, b in pairwise(seen))
     assert seen[-1].primal == pytest.approx(model.certificate_.primal, rel=1e-9)
     assert seen[-1].dual == pytest.approx(model.certificate_.dual, rel=1e-9)
     assert model.certificate_.primal == pytest.approx(

@@ -1,4 +1,4 @@
-"""Cai's propositions, on random problems and on what the solver returns (conftest.py has 2 and Corollary 1)."""
+"""Cai's propositions, on random problems and on every solution (2 and Corollary 1 are in conftest.py)."""
 
 from __future__ import annotations
 
