@@ -1,0 +1,49 @@
+"""Run as a program: tiny fits of every kind. Prints their objectives and every kernel's signatures, as JSON.
+
+Takes the tolerances to fit to; 1e-2 runs in single precision, 1e-6 in double.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import numpy as np
+
+from margrove.kernels import block, passes, scores
+from oracles.problems import mixed_case
+
+
+def signatures():
+    """The signatures of every compiled kernel as text; a whole number known in advance is a whole number."""
+    from numba import types
+
+    found = {}
+    for room in (block, passes, scores):
+        for name, function in vars(room).items():
+            if hasattr(function, "signatures"):
+                plain = {tuple(map(types.unliteral, signature)) for signature in function.signatures}
+                found[name] = sorted(str(signature) for signature in plain)
+    return found
+
+
+def objectives(tolerances):
+    found = []
+    for tol in tolerances:
+        for k in range(12):
+            case = mixed_case(k)
+            model = case.estimator(tol=tol, max_iter=30, n_jobs=1 + k % 2, warm_start=True)
+            for C in (case.C, case.C / 2):
+                model.set_params(C=C).fit(case.X.astype(np.float32), case.y, case.weight)
+            found.append(model.certificate_.primal)
+    return found
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")  # fits cut short; kernels that cannot be cached with bounds checked
+    result = {"objectives": objectives(map(float, sys.argv[1:])), "signatures": signatures()}
+    print(json.dumps(result))
