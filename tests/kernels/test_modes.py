@@ -1,4 +1,4 @@
-"""The kernels in the other ways to run them: not compiled, with bounds checked, compiled anew from nothing."""
+"""The kernels in the other ways to run them: not compiled, with bounds checked, compiled from nothing."""
 
 from __future__ import annotations
 
