@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from margrove.kernels import passes, scores
 from margrove.solvers.state import empty_slots, filled, no_findings, scratch
 from oracles import kernels as twins
 from oracles.objective import naive_primal, naive_slack, naive_violation
-from oracles.problems import arranged, mixed_case, plain_of, tables_of
+from oracles.problems import arranged, mixed_case, plain_of, random_case, tables_of
 
 DTYPES = [np.float32, np.float64]
 OFFERS = 4
@@ -413,3 +414,31 @@ def test_passes_raise_the_dual_to_the_optimum():
             duals.append(sum(engine.duals.values()) - weights / 2)
         assert (np.diff(duals) >= -1e-9 * duals[-1]).all()
         assert duals[-1] == pytest.approx(naive_primal(engine.plain, engine.W), rel=1e-2)
+
+
+@pytest.mark.parametrize("q", [63, 64, 65, 150])
+@pytest.mark.parametrize("slack", ["example", "pair"])
+def test_search_among_many_outputs(q, slack):
+    """Outputs are looked at in chunks: none is missed at the ends, and the worst get the slots."""
+    edges = [("root", f"g{k % 7}") for k in range(7)] + [(f"g{k % 7}", f"c{k:03}") for k in range(q)]
+    case = random_case(q, edges=edges, slack=slack, multilabel=True, n=q, d=3)
+    problem, layout = arranged(replace(case, weight=np.ones(len(case.X))).problem())
+    rng = np.random.default_rng(q)
+    W = rng.standard_normal((problem.X.shape[1], layout.n_columns))
+    tables, n = tables_of(problem, layout, np.float64), len(case.X)
+    slots = empty_slots(np.full(n, 4 * q), np.float64)
+    space = scratch(tables.attributes, slots, layout.n_columns, OFFERS if slack == "example" else q)
+    found = no_findings(n)
+    passes.search(tables, slots, np.arange(n), W, space, slack == "example", found)
+    np.testing.assert_allclose(found.loss, problem.slacks(W), rtol=1e-9, atol=1e-9)
+
+    F = problem.X.toarray() @ W @ problem.Lambda.toarray().T
+    cost, Y = problem.cost.matrix(), problem.Y.toarray() > 0
+    for i in range(n):
+        H = np.where(~Y[i], cost * (1 - F[i][:, None] + F[i]), -np.inf)
+        at = slice(slots.ptr[i], slots.ptr[i] + slots.used[i])
+        taken = set(zip(slots.pos[at].tolist(), slots.neg[at].tolist(), strict=True))
+        for y in np.flatnonzero(Y[i]):
+            violated = np.flatnonzero(H[y] > 0)
+            most = violated[np.argsort(-H[y, violated])][: len(space.worst)]
+            assert {r for p, r in taken if p == y} == set(most.tolist())

@@ -72,6 +72,12 @@ class Case:
         return sorted(naive_classes(self.edges))
 
     @property
+    def right(self):
+        """The set of right classes of each row, by number."""
+        number = {label: k for k, label in enumerate(self.classes)}
+        return [{number[label] for label in (y if isinstance(y, list) else [y])} for y in self.y]
+
+    @property
     def taxonomy(self):
         return "flat" if self.shape == "flat" else mg.Taxonomy.from_edges(self.edges)
 
@@ -123,22 +129,20 @@ class Case:
     def plain(self) -> Plain:
         """All from the definitions."""
         classes = self.classes
-        right = [{classes.index(label) for label in _labels(mine)} for mine in self.y]
         cost = np.array([[self.naive_cost(y, r) for r in classes] for y in classes])
-        return Plain(self.X, right, self.naive_attributes(), cost, self.C * self.weight, self.slack)
+        return Plain(self.X, self.right, self.naive_attributes(), cost, self.C * self.weight, self.slack)
 
     def problem(self) -> ContrastProblem:
         """As the estimator states it, rows in the user's order; without those of weight zero."""
-        plain = self.plain()
         keep = np.flatnonzero(self.weight > 0)
-        Y = np.array([[float(r in mine) for r in range(len(self.classes))] for mine in plain.right])
+        Y = np.array([[float(r in mine) for r in range(len(self.classes))] for mine in self.right])
         taxonomy = None if self.shape == "flat" else self.taxonomy
         return ContrastProblem(
             X=sp.csr_array(self.X[keep]),
             Y=sp.csr_array(Y[keep]),
             Lambda=attributes.get(self.attribute_spec()).bind(taxonomy, self.classes)[0],
             cost=costs.get(self.cost_spec()).bind(taxonomy, self.classes),
-            bound=plain.bound[keep],
+            bound=self.C * self.weight[keep],
             slack=self.slack,
         )
 
@@ -263,7 +267,3 @@ def random_edges(rng, shape: str) -> list:
         graph = any(sum(child == node for _, child in edges) > 1 for node in naive_nodes(edges))
         if 3 <= len(naive_classes(edges)) <= 6 and graph == (shape == "dag"):
             return edges
-
-
-def _labels(mine):
-    return mine if isinstance(mine, list) else [mine]
