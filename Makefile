@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-long lint format bench docs clean clean-cache
+.PHONY: demo test test-long test-nojit test-bounds lint format bench docs clean clean-cache
 
 demo: .venv/.demo        ## train on ICD-10-CM and show the results
 	$(BIN)/margrove demo
@@ -12,6 +12,15 @@ test: .venv/.dev lint    ## the whole suite and the linters, on two cores
 
 test-long: .venv/.dev    ## the long forms of the checks, minutes each
 	$(BIN)/python -m pytest -q -m slow
+
+ENGINE := -m "not slow" tests/kernels tests/solvers tests/objective --ignore=tests/kernels/test_modes.py
+
+test-nojit: .venv/.dev   ## the engine as plain Python, with the coverage of its kernels
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q $(ENGINE) --cov=margrove.kernels --cov-report=term-missing
+
+test-bounds: .venv/.dev  ## the engine with every index checked, compiled anew: a cache does not know checked code
+	rm -rf .venv/.bounds
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.venv/.bounds $(BIN)/python -m pytest -q -W "ignore:Cannot cache" $(ENGINE)
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

@@ -2,7 +2,8 @@
 
 >>> import margrove as mg
 
-Names are imported on first use, so `import margrove` is cheap and prediction never loads the training kernels.
+Names are imported on first use, so `import margrove` is cheap, and prediction never loads the
+training kernels.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _ROOMS = {
     "datasets": "margrove.tables.datasets",
 }
 
-__all__ = ["HierarchicalSVM", "Taxonomy", "costs", "datasets", "load", "metrics"]  # noqa: F822
+__all__ = ["HierarchicalSVM", "Taxonomy", "costs", "datasets", "load", "metrics"]
 
 if TYPE_CHECKING:
     from margrove import metrics as metrics

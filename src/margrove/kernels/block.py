@@ -4,9 +4,9 @@
     slack "example"      beta >= 0,  sum beta <= bound
     slack "pair"         0 <= beta_b <= bound
 
-with H_b = d_b (1 - <a_b, W x>) at the start. Both solvers move along one line at a time, to the exact maximum on
-it, and keep H up to date. They return psi = l - u as it was before the first step (Cai 4.32): zero exactly when
-nothing is to be gained from this example.
+with H_b = d_b (1 - <a_b, W x>) at the start. Both solvers move along one line at a time, to the exact maximum
+on it, and keep H up to date. They return psi = l - u as it was before the first step (Cai 4.32): zero exactly
+when nothing is to be gained from this example.
 
 Contrasts live in a small space of their own: the nodes that they touch, numbered 0, 1, .. `n_nodes`.
 """
@@ -40,9 +40,9 @@ def write_contrast(attributes: Attributes, p: int, r: int, idx: Indices, val: Fl
     """Write Lambda[p] - Lambda[r], without its zeros, from `start` on; return where it ends."""
     end = start
     idx[end], val[end] = p, attributes.own[p]
-    end += val[end] != 0.0
+    end += int(val[end] != 0.0)
     idx[end], val[end] = r, -attributes.own[r]
-    end += val[end] != 0.0
+    end += int(val[end] != 0.0)
     g, h = attributes.group[p], attributes.group[r]
     if g == h:
         return end
@@ -59,7 +59,7 @@ def write_contrast(attributes: Attributes, p: int, r: int, idx: Indices, val: Fl
             idx[end], val[end] = attributes.idx[a], attributes.val[a] - attributes.val[b]
             a += 1
             b += 1
-        end += val[end] != 0.0
+        end += int(val[end] != 0.0)
     return end
 
 
@@ -69,8 +69,7 @@ def load_contrasts(block: Block, attributes: Attributes, pos: Indices, neg: Indi
 
     `block.local` is -1 everywhere before the call; `unload_contrasts` makes it so again.
     """
-    n_nodes = 0
-    end = 0
+    n_nodes = end = 0
     block.ptr[0] = 0
     for b in range(pos.shape[0]):
         start = end
@@ -96,7 +95,7 @@ def unload_contrasts(block: Block, n_nodes: int) -> None:
 @kernel
 def dot(block: Block, b: int, dense: Floats) -> float:
     """Inner product of contrast b with a vector over the local nodes."""
-    total = dense[0] * 0
+    total: float = dense[0] * 0
     for e in range(block.ptr[b], block.ptr[b + 1]):
         total += block.val[e] * dense[block.idx[e]]
     return total
@@ -122,7 +121,7 @@ def take_step(block: Block, b: int, t: float) -> None:
 def ascend_shared(
     block: Block, beta: Floats, cost: Floats, bound: float, sq: float, eps: float, max_steps: int
 ) -> float:
-    """Slack "example": move weight from the lowest violation that carries any to the highest, until psi <= eps.
+    """Slack "example": move weight from the lowest violation that has any to the highest, until psi <= eps.
 
     The unused part of the bound, `spare`, is weight on a contrast of violation zero (index -1).
     """

@@ -86,8 +86,23 @@ def offer(slots: Slots, i: int, p: int, r: int, cost: float, h: float, H: Floats
 
 
 @kernel
+def drop_idle(slots: Slots, i: int, H: Floats, floor: float) -> None:
+    """Empty the slots of example i that carry no weight and are violated no more than `floor`."""
+    start = slots.ptr[i]
+    kept = 0
+    for b in range(slots.used[i]):
+        if slots.beta[start + b] > 0 or H[b] > floor:
+            for side in (slots.pos, slots.neg):
+                side[start + kept] = side[start + b]
+            slots.cost[start + kept], slots.beta[start + kept] = slots.cost[start + b], slots.beta[start + b]
+            H[kept] = H[b]
+            kept += 1
+    slots.used[i] = kept
+
+
+@kernel
 def keep_worst(worst: Indices, count: int, H: Floats, r: int) -> int:
-    """Insert r into the list of outputs sorted by falling H, dropping the last of a full list; return its length."""
+    """Insert r into the outputs sorted by falling H; a full list loses its last. Return the length."""
     if count < worst.shape[0]:
         count += 1
     e = count - 1
@@ -129,6 +144,7 @@ def look_at_all(
     if spare > 1e-7 * bound:
         low = min(low, zero)
     floor = max(low, zero) if shared else zero
+    drop_idle(slots, i, H, floor)
     fresh, missed = 0, 0
     for a in range(targets.ptr[i], targets.ptr[i + 1]):
         p = targets.idx[a]
@@ -198,7 +214,7 @@ def gather_scores(inputs: Inputs, i: int, W: Floats, nodes: Indices, score: Floa
 
 @kernel
 def add_to_weights(inputs: Inputs, i: int, W: Floats, nodes: Indices, change: Floats) -> None:
-    """W += x_i change' on a few nodes; `change` is cleared, and both lists are shuffled so that zeros are skipped."""
+    """W += x_i change' on a few nodes; `change` is cleared, both lists are compacted to skip zeros."""
     count = 0
     for u in range(nodes.shape[0]):
         if change[u] != 0:
@@ -213,7 +229,13 @@ def add_to_weights(inputs: Inputs, i: int, W: Floats, nodes: Indices, change: Fl
 
 @kernel
 def search(
-    problem: Problem, slots: Slots, order: Pointers, W: Floats, scratch: Scratch, shared: bool, found: Statistics
+    problem: Problem,
+    slots: Slots,
+    order: Pointers,
+    W: Floats,
+    scratch: Scratch,
+    shared: bool,
+    found: Statistics,
 ) -> None:
     """Look at every contrast of the examples in `order`; weights stay as they are."""
     for i in order:
@@ -233,7 +255,7 @@ def ascend(
     eps: float,
     max_steps: int,
 ) -> None:
-    """Solve the small problem of each example in `order`, in place; psi before the visit goes to `found.psi`."""
+    """Solve the small problem of each example in `order`; psi before the visit goes to `found.psi`."""
     block = scratch.block
     for i in order:
         if full:

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from margrove.errors import DataError
 from margrove.metrics.f_measures import hierarchical_precision_recall_f1, macro_f1, micro_f1
-from margrove.outputs.labels import Label, Vocabulary, read_labels
 from margrove.metrics.losses import h_loss, symmetric_difference_loss, tree_loss, zero_one_loss
 from margrove.metrics.ranking import average_precision, maximal_loss, ranking_loss
 from margrove.metrics.top import accuracy_by_level, one_accuracy, parent_accuracy, top_loss
+from margrove.outputs.labels import Label, Vocabulary, read_labels
 
 if TYPE_CHECKING:
     from margrove.taxonomy import Taxonomy

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from margrove.errors import DataError, LabelError
 from margrove.metrics.comparison import Comparison, compare
 from margrove.metrics.distances import Cost, bind
-from margrove.outputs.labels import BoolArray, Label, LabelSets, plain_list
 from margrove.metrics.ranking import read_scores
+from margrove.outputs.labels import BoolArray, Label, LabelSets, plain_list
 
 if TYPE_CHECKING:
     from margrove.taxonomy import Taxonomy

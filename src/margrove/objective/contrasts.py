@@ -95,22 +95,25 @@ class ContrastProblem:
         """1/2 |W|^2."""
         flat = W.ravel(order="K")
         return 0.5 * sum(
-            float(np.square(flat[k : k + (1 << 20)], dtype=np.float64).sum()) for k in range(0, flat.size, 1 << 20)
+            float(np.square(flat[k : k + (1 << 20)], dtype=np.float64).sum())
+            for k in range(0, flat.size, 1 << 20)
         )
 
     def primal(self, W: Array) -> float:
         """(P.3)."""
         return self.penalty(W) + float(self.bound @ self.slacks(W))
 
-    def weights(self, duals: Duals, dtype: Any = np.float64) -> Array:
-        """W(alpha) (D.2), features x columns."""
+    def weights(self, duals: Duals, out: Array | None = None) -> Array:
+        """W(alpha) (D.2), features x columns, written to `out`, in its type, if that is given."""
+        dtype = np.float64 if out is None else out.dtype
         n, q = self.Y.shape
         rows = np.concatenate([duals.example, duals.example])
         outputs = np.concatenate([duals.pos, duals.neg])
         signed = np.concatenate([duals.alpha, -duals.alpha])
-        A = sp.csr_array((signed, (rows, outputs)), shape=(n, q)) @ self.Lambda
-        W: Array = (self.X.T.tocsr().astype(np.float64) @ A).astype(dtype).toarray()
-        return W
+        A = (sp.csr_array((signed, (rows, outputs)), shape=(n, q)) @ self.Lambda).astype(dtype)
+        W = self.X.T.tocsr().astype(dtype) @ A
+        dense: Array = W.toarray(out=out)
+        return dense
 
     def dual(self, duals: Duals, W: Array) -> float:
         """(D.1), where W = W(alpha)."""

@@ -1,10 +1,11 @@
-"""Certified dual ascent over contrasts, with active sets, shrinking and warm starts (Cai, section 4.3).
+"""Certified dual ascent over contrasts: active sets, shrinking, warm starts (Cai, section 4.3).
 
-The dual (D.1) has a block of variables for each example, and blocks share nothing but W. One pass online over all
-contrasts gives a start. Then, in rounds: search all contrasts, which measures the gap and finds new ones; make
-several passes over the few contrasts that are active, skipping the examples whose optimality measure psi is
-below the round's tolerance (Cai's Proposition 3), which follows the gap down. When the gap of a search is small
-enough, the objective room computes W, primal and dual from their definitions; only its verdict ends the fit.
+The dual (D.1) has a block of variables for each example, and blocks share nothing but W. One pass over all
+contrasts, learning as it goes, gives a start. Then come rounds. Each searches all contrasts, which measures
+the gap and finds new ones, and makes several passes over the few that are active: first over the examples
+with the largest optimality measure psi (Cai's Proposition 3), then over more, down to a level that follows
+the gap. When a search finds the gap small enough, the objective room computes W, primal and dual from their
+definitions, and only its verdict ends the fit.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ from margrove.outputs.ranking import costs_of, inputs_of, targets_of
 from margrove.outputs.tables import Problem
 from margrove.solvers.state import empty_slots, filled, moved, no_findings, scratch
 
-CAPACITY = 16  # contrasts that an example has room for at first; doubled where that is too few
-OFFERS = 8  # new contrasts that one look at an example may bring
-STEPS = 50  # of the small problem of one example, at one visit
-NEIGHBOURS = 2048  # examples shuffled together: order is random, yet likely neighbours share weights in cache
-PASSES = 6  # over the active contrasts, between two searches
+CAPACITY = 32  # contrasts that an example has room for at first; doubled where that is too few
+OFFERS = 16  # new contrasts that one look at an example may bring
+STEPS = 15  # of the small problem of one example, at one visit
+START = 0.1  # psi that the first pass leaves alone, in units of the margin
+SETTLED = 0.3  # examples with psi below this share of the average gap are left alone
+LEVELS = (8, 4, 2, 1)  # the passes of a round take examples above these multiples of it
 FULL_LOOKS = (1, 3)  # before these passes, examples that got new contrasts are looked at in full
-SETTLED = 0.3  # examples with psi below this share of the average are left alone
+NEIGHBOURS = 2048  # examples shuffled together: order is random, yet likely neighbours share weights in cache
 PATIENCE = 15  # searches that neither raise the dual nor lower the gap: the arithmetic has no more to give
 
 
@@ -67,11 +69,11 @@ def solve(
     start: Duals | None = None,
     watch: Callable[[Progress], bool | None] | None = None,
 ) -> Solution:
-    """Minimise `problem` to a relative duality gap of `tol`; `watch` sees each round and may return True to end it."""
+    """Minimise `problem` to a relative duality gap of `tol`; `watch` sees each round, and ends it by True."""
     began = time.perf_counter()
     ascent = _Ascent(problem, layout, dtype, n_threads, rng)
     if start is None or not len(start.alpha):
-        ascent.visit(np.arange(ascent.n), full=True, eps=0.1)
+        ascent.visit(np.arange(ascent.n), full=True, eps=START)
     else:
         ascent.resume(start)
     status: Status = "iteration limit"
@@ -89,13 +91,12 @@ def solve(
             status = "stalled"
         if relative <= 0.98 * tol or status != "iteration limit" or n_iter >= max_iter:
             duals = ascent.duals()
-            W = problem.weights(duals, dtype)
+            W = problem.weights(duals, out=ascent.W)  # without the rounding of many small updates
             primal, dual = problem.primal(W), problem.dual(duals, W)
             if primal - dual <= tol * primal:
                 status = "converged"
             if status != "iteration limit" or n_iter >= max_iter:
                 break
-            ascent.W = W  # without the rounding of many small updates
         ascent.improve(gap)
         n_iter += 1
     certificate = Certificate(
@@ -171,26 +172,28 @@ class _Ascent:
         primal = 0.5 * max(self.found.norm.sum(), 0.0) + float(self.bound @ self.found.loss)
         return max(float(self.found.gap.sum()), 0.0), primal
 
-    def improve(self, gap: float) -> None:
-        """Several passes over the active contrasts of the examples that are furthest from optimal."""
+    def make_room(self) -> None:
+        """Double the slots of examples that had too few."""
         missed = self.found.missed > 0
         if missed.any():
             capacity = np.diff(self.slots.ptr)
             capacity[missed] = np.minimum(2 * capacity[missed], self.n_contrasts[missed])
             self.slots = moved(self.slots, capacity)
             self._allocate()
+
+    def improve(self, gap: float) -> None:
+        """Several passes over the active contrasts of the examples that are furthest from optimal."""
+        self.make_room()
         # the gap is at most `total` times the largest psi (E.5)
         total = float(self.bound.sum() if self.shared else self.bound @ self.n_contrasts)
         eps = SETTLED * gap / total if total > 0 else 0.0
         active = np.flatnonzero(self.found.psi > eps)
         restless = np.flatnonzero(self.found.fresh > 0)
-        for k in range(PASSES):
+        for k, times in enumerate(LEVELS):
+            level = times * eps
             if k in FULL_LOOKS:
-                self.visit(restless, full=True, eps=eps)
-            self.visit(active, full=False, eps=eps)
-            active = active[self.found.psi[active] > eps]
-            if len(active) < 0.02 * self.n:
-                break
+                self.visit(restless, full=True, eps=level)
+            self.visit(active[self.found.psi[active] > level], full=False, eps=level)
 
     def duals(self) -> Duals:
         """The positive dual variables, made feasible to the last bit of double precision."""
@@ -222,4 +225,4 @@ class _Ascent:
         slots.beta[place] = 0
         kept = np.flatnonzero(alpha / cost > 0)
         slots.beta[place[kept]] = duals.alpha / cost[kept]
-        self.W = self.problem.weights(duals, self.W.dtype)
+        self.problem.weights(duals, out=self.W)

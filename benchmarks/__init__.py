@@ -1,0 +1,1 @@
+"""Speed beside peers, as ratios in one run: `python -m benchmarks`."""
