@@ -140,6 +140,11 @@ def naive_offer(slots, capacity, contrast, h):
     return {**{key: entry for key, entry in slots.items() if key != leaves}, contrast: (0.0, h)}, True
 
 
+def naive_drop_idle(slots, floor):
+    """Only contrasts with weight, or violated more than `floor`, in the order that they had."""
+    return {key: (beta, h) for key, (beta, h) in slots.items() if beta > 0 or h > floor}
+
+
 def naive_keep_worst(worst, limit, H, r):
     """The most violated outputs, most violated first, after r has come; of equals the earlier stays first."""
     return sorted([*worst[: limit - 1], r], key=lambda output: -H[output])
