@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 import margrove as mg
+from margrove.classifiers.rows import merge_private
 from margrove.errors import DataError, MargroveError, ScaleWarning
 
 pytestmark = pytest.mark.timeout(60)
@@ -294,3 +295,14 @@ def test_weights_of_very_different_sizes():
 def test_wrong_weights(weight, message):
     with pytest.raises(DataError, match=message):
         model().fit(*problem(), weight)
+
+
+def test_what_one_row_has_alone_is_merged_and_shared_out_again():
+    """Inner products stay, and the weights of merged inputs are those of the inputs themselves (E.11)."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((12, 60), density=0.05, rng=rng, format="csr")
+    merged, expand = merge_private(X)
+    assert merged.shape[1] < (np.bincount(X.indices) > 0).sum()
+    np.testing.assert_allclose((merged @ merged.T).toarray(), (X @ X.T).toarray(), atol=1e-12)
+    A = rng.standard_normal((12, 3))
+    np.testing.assert_allclose(expand @ (merged.T @ A), X.T @ A, atol=1e-12)

@@ -78,7 +78,7 @@ def read_only(array):
 def test_a_kernel_takes_read_only_arrays():
     x, W = read_only(np.array([1.0, 2.0])), read_only(np.array([[1.0, 0.0], [3.0, 5.0]]))
     inputs = mg.outputs.tables.Inputs(
-        read_only(np.array([0, 2])), read_only(np.array([0, 1], np.int32)), x, read_only(np.array([5.0]))
+        read_only(np.array([0, 2])), read_only(np.array([0, 1], np.int32)), x, read_only(np.array([5.0])), read_only(np.zeros(1))
     )
     s = np.zeros(2)
     scores.score_nodes(inputs, 0, W, s)

@@ -56,6 +56,23 @@ def naive_dot(contrast, dense):
     return sum(a * dense[v] for v, a in contrast.items())
 
 
+def naive_add_private(contrasts, beta, cost, private):
+    """What an example's duals add to scores by way of inputs that nobody else has, by column."""
+    added = {}
+    for contrast, b, d in zip(contrasts, beta, cost, strict=True):
+        for v, a in contrast.items():
+            added[v] = added.get(v, 0.0) + private * b * d * a
+    return added
+
+
+def naive_add_private_everywhere(plain, duals, s, private):
+    """The same for all columns; `duals` are the example's, by contrast."""
+    contrasts = [naive_write_contrast(plain.Lambda, *pair) for pair in duals]
+    costs = [plain.cost[pair] for pair in duals]
+    added = naive_add_private(contrasts, duals.values(), costs, private)
+    return [score + added.get(v, 0.0) for v, score in enumerate(s)]
+
+
 def naive_add_to_line(line, contrast, factor):
     return [value + factor * contrast.get(v, 0.0) for v, value in enumerate(line)]
 
@@ -202,3 +219,11 @@ def naive_ascend(plain, W, active, order):
             step = {v: (new - old) * d * a for v, a in contrast.items()}
             W = naive_add_to_weights(plain.X[i], W, list(step), list(step.values()))
     return W, psi
+
+
+def naive_scale_by_lack(d, base, F):
+    return [cost * (base + score) for cost, score in zip(d, F, strict=True)]
+
+
+def naive_any_above(part, least):
+    return any(value > least for value in part)

@@ -192,6 +192,7 @@ def random_case(
     if multilabel:
         y = [[label, *rng.choice(classes, rng.integers(0, 3)).tolist()] for label in first]
     X = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.8)
+    X[1:, d - 1] *= seed % 2  # every other problem has an input that only the first row has, if any
     weight = rng.choice([0.5, 1.0, 1.7], n)
     weight[-1] = 0.0
     table = rng.uniform(0.3, 2.0, (q, q))
@@ -233,14 +234,11 @@ def solve(problem: ContrastProblem, *, tol=1e-9, max_iter=50_000, dtype=np.float
     return plain_of(problem), solution, by_contrast(solution.duals)
 
 
-def tables_of(problem: ContrastProblem, layout: Layout, dtype) -> Problem:
-    """An arranged problem as the kernels take it."""
-    return Problem(
-        inputs_of(problem.X, dtype),
-        targets_of(problem.Y, problem.bound, dtype),
-        _typed(layout.attributes, dtype),
-        costs_of(problem.cost, dtype),
-    )
+def tables_of(problem: ContrastProblem, layout: Layout, dtype) -> tuple[Problem, np.ndarray]:
+    """An arranged problem as the kernels take it, and the inputs whose weights they keep."""
+    inputs, features = inputs_of(problem.X, dtype)
+    targets, costs = targets_of(problem.Y, problem.bound, dtype), costs_of(problem.cost, dtype)
+    return Problem(inputs, targets, _typed(layout.attributes, dtype), costs), features
 
 
 def _typed(attributes, dtype):

@@ -54,10 +54,16 @@ def test_tables_say_what_the_matrices_say(dtype):
     rng = np.random.default_rng(0)
     dense = rng.standard_normal((6, 4)) * (rng.random((6, 4)) < 0.4)
     dense[2] = dense[5] = 0.0  # an empty row in the middle, and one at the end
-    inputs = inputs_of(sp.csr_array(dense), dtype)
+    dense[1:, 1] = 0.0
+    dense[0, 1] = 0.5  # which nobody else has
+    inputs, kept = inputs_of(sp.csr_array(dense), dtype)
+    alone = (dense != 0).sum(axis=0) == 1
+    assert alone[1]
+    assert kept.tolist() == np.flatnonzero((dense != 0).sum(axis=0) > 1).tolist()
     np.testing.assert_allclose(inputs.sqnorm, (dense**2).sum(axis=1), rtol=1e-6)
-    again = sp.csr_array((inputs.val, inputs.idx, inputs.ptr), shape=dense.shape).toarray()
-    np.testing.assert_array_equal(again, dense.astype(dtype))
+    np.testing.assert_allclose(inputs.private, (dense[:, alone] ** 2).sum(axis=1), rtol=1e-6)
+    again = sp.csr_array((inputs.val, inputs.idx, inputs.ptr), shape=(6, len(kept))).toarray()
+    np.testing.assert_array_equal(again, dense[:, kept].astype(dtype))
     assert inputs.val.dtype == inputs.sqnorm.dtype == dtype
     assert (inputs.ptr.dtype, inputs.idx.dtype) == (np.int64, np.int32)
 
@@ -72,7 +78,8 @@ def test_tables_say_what_the_matrices_say(dtype):
 
 
 def test_inputs_without_any_nonzero():
-    inputs = inputs_of(sp.csr_array((3, 4)), np.float32)
+    inputs, kept = inputs_of(sp.csr_array((3, 4)), np.float32)
+    assert not len(kept)
     assert inputs.sqnorm.tolist() == [0, 0, 0]
     assert inputs.ptr.tolist() == [0, 0, 0, 0]
 

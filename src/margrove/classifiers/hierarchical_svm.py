@@ -23,7 +23,7 @@ from margrove.classifiers.fitting import (
     unchanged_on_failure,
 )
 from margrove.classifiers.ranking_model import RankingModel
-from margrove.classifiers.rows import as_csr, canonical_rows
+from margrove.classifiers.rows import as_csr, canonical_rows, merge_private
 from margrove.classifiers.scaling import EXTREME, Units
 from margrove.classifiers.targets import read_targets
 from margrove.classifiers.thresholds import Threshold
@@ -143,8 +143,9 @@ class HierarchicalSVM(RankingModel):
         layout = arrange(Lambda, np.float64)
         Lambda, column_nodes = _in_columns(Lambda, nodes, layout)
         units = Units.of(rows)
+        merged, expand = merge_private(units.inputs(rows))
         problem = ContrastProblem(
-            X=units.inputs(rows),
+            X=merged,
             Y=right,
             Lambda=Lambda,
             cost=costs.get(self.cost).bind(classes.taxonomy, classes.nodes),
@@ -157,7 +158,8 @@ class HierarchicalSVM(RankingModel):
             self.threshold_ = self._fit_threshold(problem, layout, weight, solution.certificate.n_iter)
         ordinary = 1 / EXTREME < units.scale < EXTREME
         double = solution.W.size <= SMALL or not ordinary
-        self.weights_ = units.weights(solution.W.astype(np.float64) if double else solution.W)
+        W = solution.W.astype(np.float64) if double else solution.W
+        self.weights_ = units.weights(expand.astype(W.dtype) @ W)
         self.attributes_, self.column_nodes_ = Lambda.astype(self.weights_.dtype), column_nodes
         self.certificate_ = units.certificate(solution.certificate)
         self.n_iter_ = self.certificate_.n_iter

@@ -45,3 +45,34 @@ def canonical_rows(
     new[twins[~differs] + 1] = False
     starts = np.flatnonzero(new)
     return X[starts], Y[starts], np.add.reduceat(weight, starts)
+
+
+def merge_private(X: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
+    """Make one input of all that an example has alone, and leave out what nobody has.
+
+    The contributions of such inputs to any inner product of rows are those of their norm, and their weights
+    are the norm's, times their share of it (E.11). Returns the rows, and the matrix that takes the weights
+    of their inputs to those of the inputs of X.
+    """
+    n, d = X.shape
+    users = np.bincount(X.indices, minlength=d)
+    kept = np.flatnonzero(users > 1)
+    row = np.repeat(np.arange(n), np.diff(X.indptr))
+    alone = users[X.indices] == 1
+    norm = np.sqrt(np.bincount(row[alone], weights=X.data[alone].astype(np.float64) ** 2, minlength=n))
+    owners = np.flatnonzero(norm)
+    column = np.full(d, -1)
+    column[kept] = np.arange(len(kept))
+    merged = np.full(n, -1)
+    merged[owners] = len(kept) + np.arange(len(owners))
+    size = len(kept) + len(owners)
+
+    features = np.concatenate([kept, X.indices[alone]])
+    columns = np.concatenate([column[kept], merged[row[alone]]])
+    shares = np.concatenate([np.ones(len(kept)), X.data[alone] / norm[row[alone]]])
+    expand = sp.csr_array((shares.astype(X.dtype), (features, columns)), shape=(d, size))
+
+    rows = np.concatenate([row[~alone], owners])
+    columns = np.concatenate([column[X.indices[~alone]], merged[owners]])
+    values = np.concatenate([X.data[~alone], norm[owners].astype(X.dtype)])
+    return sp.csr_array((values, (rows, columns)), shape=(n, size)), expand

@@ -16,19 +16,22 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from margrove.kernels.jit import kernel
 from margrove.outputs.tables import Attributes, Floats, Indices
+
+Places = NDArray[np.uint32]  # without a sign, so that no index has to be checked for counting from the end
 
 
 class Block(NamedTuple):
     """Working space for one example's contrasts; one for each thread, filled anew at each visit."""
 
     H: Floats  # violation of each contrast
-    ptr: Indices  # contrast b is idx[ptr[b]:ptr[b + 1]], val[...]
-    idx: Indices  # local nodes
+    ptr: Places  # contrast b is idx[ptr[b]:ptr[b + 1]], val[...]
+    idx: Places  # local nodes
     val: Floats
-    nodes: Indices  # local node -> column of W
+    nodes: Places  # local node -> column of W
     local: Indices  # column of W -> local node, or -1
     score: Floats  # node scores at the start, by local node
     change: Floats  # what the step adds to the node space: sum of (beta - old) d a
@@ -36,7 +39,7 @@ class Block(NamedTuple):
 
 
 @kernel
-def write_contrast(attributes: Attributes, p: int, r: int, idx: Indices, val: Floats, start: int) -> int:
+def write_contrast(attributes: Attributes, p: int, r: int, idx: Places, val: Floats, start: int) -> int:
     """Write Lambda[p] - Lambda[r], without its zeros, from `start` on; return where it ends."""
     end = start
     idx[end], val[end] = p, attributes.own[p]
@@ -99,6 +102,15 @@ def dot(block: Block, b: int, dense: Floats) -> float:
     for e in range(block.ptr[b], block.ptr[b + 1]):
         total += block.val[e] * dense[block.idx[e]]
     return total
+
+
+@kernel
+def add_private(block: Block, beta: Floats, cost: Floats, private: float) -> None:
+    """Add to the scores what inputs that only this example has contribute (E.11)."""
+    for b in range(beta.shape[0]):
+        if beta[b] > 0:
+            for e in range(block.ptr[b], block.ptr[b + 1]):
+                block.score[block.idx[e]] += private * beta[b] * cost[b] * block.val[e]
 
 
 @kernel

@@ -22,17 +22,19 @@ from numpy.typing import NDArray
 
 from margrove.kernels.block import (
     Block,
+    Places,
+    add_private,
     ascend_pairs,
     ascend_shared,
     dot,
     load_contrasts,
     unload_contrasts,
+    write_contrast,
 )
 from margrove.kernels.jit import kernel
 from margrove.kernels.scores import cost_row, score_nodes, score_outputs
 from margrove.outputs.tables import Floats, Indices, Inputs, Pointers, Problem, Slots
 
-FREE = -1
 CHUNK = 64  # outputs tested together for any violation worth a closer look
 STREAM = 12  # reading a weight in passing costs about this much less than fetching it alone
 
@@ -43,8 +45,7 @@ class Scratch(NamedTuple):
     s: Floats  # node scores (m)
     T: Floats  # group scores
     F: Floats  # output scores (q)
-    d: Floats  # costs against one right output (q)
-    taken: Indices  # FREE, or the slot that holds this output (q); FREE between visits
+    d: Floats  # costs against one right output, then violations (q)
     worst: Indices  # the outputs to offer to the slots
     block: Block
 
@@ -57,7 +58,7 @@ class Statistics(NamedTuple):
     psi: NDArray[np.float64]  # optimality measure (E.3)
     norm: NDArray[np.float64]  # part of |W|^2
     linear: NDArray[np.float64]  # part of sum alpha
-    fresh: Indices  # contrasts that got a slot
+    fresh: Indices  # 1 where a contrast without a slot was violated most
     missed: Indices  # 1 where a violated contrast found none
 
 
@@ -101,6 +102,22 @@ def drop_idle(slots: Slots, i: int, H: Floats, floor: float) -> None:
 
 
 @kernel
+def scale_by_lack(d: Floats, base: float, F: Floats) -> None:
+    """From costs to violations: d (base + F), with base = 1 - F of the right output (E.1)."""
+    for r in range(F.shape[0]):
+        d[r] *= base + F[r]
+
+
+@kernel
+def any_above(part: Floats, least: float) -> bool:
+    """Whether any of a few numbers is above `least`; without a branch, so many at a time."""
+    hits = np.uint32(0)
+    for r in range(part.shape[0]):
+        hits |= np.uint32(part[r] > least)
+    return hits > 0
+
+
+@kernel
 def keep_worst(worst: Indices, count: int, H: Floats, r: int) -> int:
     """Insert r into the outputs sorted by falling H; a full list loses its last. Return the length."""
     if count < worst.shape[0]:
@@ -114,14 +131,28 @@ def keep_worst(worst: Indices, count: int, H: Floats, r: int) -> int:
 
 
 @kernel
+def add_private_everywhere(problem: Problem, slots: Slots, i: int, block: Block, s: Floats) -> None:
+    """Add to all node scores what inputs that only example i has contribute (E.11)."""
+    private = problem.inputs.private[i]
+    if private == 0:
+        return
+    for b in range(slots.ptr[i], slots.ptr[i] + slots.used[i]):
+        if slots.beta[b] > 0:
+            end = write_contrast(problem.attributes, slots.pos[b], slots.neg[b], block.idx, block.val, 0)
+            for e in range(end):
+                s[block.idx[e]] += private * slots.beta[b] * slots.cost[b] * block.val[e]
+
+
+@kernel
 def look_at_all(
     problem: Problem, slots: Slots, i: int, W: Floats, scratch: Scratch, shared: bool, found: Statistics
 ) -> None:
     """Score everything for example i, offer its worst contrasts to its slots, and note what was found."""
     s, T, F, d = scratch.s, scratch.T, scratch.F, scratch.d
-    taken, worst, H = scratch.taken, scratch.worst, scratch.block.H
+    worst, H = scratch.worst, scratch.block.H
     targets = problem.targets
     score_nodes(problem.inputs, i, W, s)
+    add_private_everywhere(problem, slots, i, scratch.block, s)
     score_outputs(problem.attributes, s, T, F)
     start = slots.ptr[i]
     bound = targets.bound[i]
@@ -137,6 +168,10 @@ def look_at_all(
         spare -= beta
         if shared:
             loss = max(loss, H[b])
+        else:
+            loss += max(H[b], zero)
+            if beta < bound:
+                psi = max(psi, H[b])
         if beta > 0:
             low = min(low, H[b])
             if not shared:
@@ -145,75 +180,62 @@ def look_at_all(
         low = min(low, zero)
     floor = max(low, zero) if shared else zero
     drop_idle(slots, i, H, floor)
-    fresh, missed = 0, 0
+    known = loss
+    missed = 0
     for a in range(targets.ptr[i], targets.ptr[i + 1]):
         p = targets.idx[a]
         base = 1 - F[p]
         cost_row(problem.costs, p, d)
-        for b in range(slots.used[i]):
-            if slots.pos[start + b] == p:
-                taken[slots.neg[start + b]] = b
         for other in range(targets.ptr[i], targets.ptr[i + 1]):
             d[targets.idx[other]] = 0.0
-        for r in range(F.shape[0]):
-            d[r] *= base + F[r]
-        count, least = 0, floor
-        for chunk in range(0, F.shape[0], CHUNK):
-            chunk_end = min(chunk + CHUNK, F.shape[0])
-            hits = 0
-            for r in range(chunk, chunk_end):
-                hits += d[r] > least
-            if hits == 0:
-                continue
-            for r in range(chunk, chunk_end):
-                h = d[r]
-                if not h > least:
-                    continue
-                if shared:
-                    if taken[r] == FREE:
-                        count = keep_worst(worst, count, d, r)
-                        if count == worst.shape[0]:
-                            least = d[worst[count - 1]]
-                else:
-                    loss += h
-                    b = taken[r]
-                    if b == FREE:
-                        worst[count] = r
-                        count += 1
-                    if b == FREE or slots.beta[start + b] < bound:
-                        psi = max(psi, h)
-        if shared and count > 0:
-            loss = max(loss, d[worst[0]])
         for b in range(slots.used[i]):
             if slots.pos[start + b] == p:
-                taken[slots.neg[start + b]] = FREE
+                d[slots.neg[start + b]] = 0.0
+        scale_by_lack(d, base, F)
+        count, least = 0, floor
+        for chunk in range(0, F.shape[0], CHUNK):
+            if not any_above(d[chunk : chunk + CHUNK], least):
+                continue
+            for r in range(chunk, min(chunk + CHUNK, F.shape[0])):
+                if not d[r] > least:
+                    continue
+                if shared:
+                    count = keep_worst(worst, count, d, r)
+                    if count == worst.shape[0]:
+                        least = d[worst[count - 1]]
+                else:
+                    worst[count] = r
+                    count += 1
+                    loss += d[r]
+                    psi = max(psi, d[r])
+        if shared and count > 0:
+            loss = max(loss, d[worst[0]])
         for e in range(count):
             r = worst[e]
             if not offer(slots, i, p, r, d[r] / (base + F[r]), d[r], H):
                 missed = 1
                 break
-            fresh += 1
     if shared:
         psi = loss - min(low, loss)
     found.loss[i] = loss
     found.gap[i] = bound * loss - weighted
     found.psi[i] = psi
     found.norm[i], found.linear[i] = norm, linear
-    found.fresh[i], found.missed[i] = fresh, missed
+    found.fresh[i], found.missed[i] = int(loss > known), missed
 
 
 @kernel
-def gather_scores(inputs: Inputs, i: int, W: Floats, nodes: Indices, score: Floats) -> None:
+def gather_scores(inputs: Inputs, i: int, W: Floats, nodes: Places, score: Floats) -> None:
     """Scores of a few nodes only."""
     score[: nodes.shape[0]] = 0.0
     for e in range(inputs.ptr[i], inputs.ptr[i + 1]):
         w, x = W[inputs.idx[e]], inputs.val[e]
         for u in range(nodes.shape[0]):
-            score[u] += x * w[np.uint32(nodes[u])]
+            score[u] += x * w[nodes[u]]
 
 
 @kernel
-def add_to_weights(inputs: Inputs, i: int, W: Floats, nodes: Indices, change: Floats) -> None:
+def add_to_weights(inputs: Inputs, i: int, W: Floats, nodes: Places, change: Floats) -> None:
     """W += x_i change' on a few nodes; `change` is cleared, both lists are compacted to skip zeros."""
     count = 0
     for u in range(nodes.shape[0]):
@@ -223,7 +245,7 @@ def add_to_weights(inputs: Inputs, i: int, W: Floats, nodes: Indices, change: Fl
     for e in range(inputs.ptr[i], inputs.ptr[i + 1]):
         w, x = W[inputs.idx[e]], inputs.val[e]
         for u in range(count):
-            w[np.uint32(nodes[u])] += x * change[u]
+            w[nodes[u]] += x * change[u]
     change[: nodes.shape[0]] = 0.0
 
 
@@ -267,13 +289,16 @@ def ascend(
         cost, beta = slots.cost[start:end], slots.beta[start:end]
         n_nodes = load_contrasts(block, problem.attributes, pos, neg)
         nodes = block.nodes[:n_nodes]
-        if not full and W.shape[1] < n_nodes * STREAM:
+        stream = W.shape[1] < n_nodes * STREAM
+        if not full and stream:
             score_nodes(problem.inputs, i, W, scratch.s)
-        if full or W.shape[1] < n_nodes * STREAM:
+        if full or stream:
             for u in range(n_nodes):
                 block.score[u] = scratch.s[nodes[u]]
         else:
             gather_scores(problem.inputs, i, W, nodes, block.score)
+        if not full and problem.inputs.private[i] > 0:
+            add_private(block, beta, cost, problem.inputs.private[i])
         for b in range(beta.shape[0]):
             block.H[b] = cost[b] * (1 - dot(block, b, block.score))
         bound, sq = problem.targets.bound[i], problem.inputs.sqnorm[i]

@@ -50,22 +50,24 @@ class ContrastProblem:
     """What the slack of each example costs: C times its weight."""
     slack: Slack = "example"
 
-    def slacks(self, W: Array, block: int = 1 << 21) -> NDArray[np.float64]:
-        """xi_i (P.4), a block of rows at a time."""
+    def slacks(self, W: Array, block: int = 1 << 17) -> NDArray[np.float64]:
+        """xi_i (P.4), a block of rows at a time that stays in the processor's cache."""
         xi = np.zeros(self.X.shape[0])
         for rows, F in self._scores(W, block):
             Y = self.Y[rows]
             example = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
             for e, y in self._waves(Y):
-                H = self._costs(y).astype(F.dtype, copy=False)
-                H = H * (1 - F[e, y][:, None] + F[e])
-                right = np.isin(example, e)
-                H[np.searchsorted(e, example[right]), Y.indices[right]] = 0.0
-                np.maximum(H, 0.0, out=H)
+                H = F.copy() if len(e) == len(F) else F[e]
+                H += 1 - F[e, y][:, None]
+                H *= self._costs(y, F.dtype)
+                place = np.full(len(F), -1)
+                place[e] = np.arange(len(e))
+                right = place[example] >= 0
+                H[place[example[right]], Y.indices[right]] = 0.0
                 if self.slack == "example":
                     xi[rows.start + e] = np.maximum(xi[rows.start + e], H.max(axis=1))
                 else:
-                    xi[rows.start + e] += H.sum(axis=1, dtype=np.float64)
+                    xi[rows.start + e] += np.maximum(H, 0.0, out=H).sum(axis=1, dtype=np.float64)
         return xi
 
     def _scores(self, W: Array, block: int) -> Iterator[tuple[slice, Array]]:
@@ -73,9 +75,18 @@ class ContrastProblem:
         n, q = self.Y.shape
         step = max(1, block // max(q, 1))
         Lambda_T = self.Lambda.T.astype(W.dtype)
+        X = self.X.astype(W.dtype, copy=False)
         for start in range(0, n, step):
             rows = slice(start, min(start + step, n))
-            yield rows, (self.X[rows].astype(W.dtype, copy=False) @ W) @ Lambda_T
+            S = X[rows] @ W
+            yield rows, S if self._one_hot else S @ Lambda_T
+
+    @cached_property
+    def _one_hot(self) -> bool:
+        """Whether output scores are node scores."""
+        q, m = self.Lambda.shape
+        L = self.Lambda.tocoo()
+        return bool(q == m == L.nnz and (L.row == L.col).all() and (L.data == 1).all())
 
     @staticmethod
     def _waves(Y: Any) -> Iterator[tuple[Array, Array]]:
@@ -85,10 +96,10 @@ class ContrastProblem:
             e = np.flatnonzero(count > k)
             yield e, Y.indices[Y.indptr[e] + k]
 
-    def _costs(self, y: Array) -> NDArray[np.float64]:
+    def _costs(self, y: Array, dtype: Any) -> Array:
         """Cost rows, computed once for each distinct class."""
         classes, place = np.unique(y, return_inverse=True)
-        rows: NDArray[np.float64] = self.cost.rows(classes)[place]
+        rows: Array = self.cost.rows(classes).astype(dtype)[place]
         return rows
 
     def penalty(self, W: Array) -> float:
@@ -103,17 +114,15 @@ class ContrastProblem:
         """(P.3)."""
         return self.penalty(W) + float(self.bound @ self.slacks(W))
 
-    def weights(self, duals: Duals, out: Array | None = None) -> Array:
-        """W(alpha) (D.2), features x columns, written to `out`, in its type, if that is given."""
-        dtype = np.float64 if out is None else out.dtype
+    def weights(self, duals: Duals, dtype: Any = np.float64) -> Array:
+        """W(alpha) (D.2), features x columns."""
         n, q = self.Y.shape
         rows = np.concatenate([duals.example, duals.example])
         outputs = np.concatenate([duals.pos, duals.neg])
         signed = np.concatenate([duals.alpha, -duals.alpha])
         A = (sp.csr_array((signed, (rows, outputs)), shape=(n, q)) @ self.Lambda).astype(dtype)
-        W = self.X.T.tocsr().astype(dtype) @ A
-        dense: Array = W.toarray(out=out)
-        return dense
+        W: Array = (self.X.T.tocsr().astype(dtype) @ A).toarray()
+        return W
 
     def dual(self, duals: Duals, W: Array) -> float:
         """(D.1), where W = W(alpha)."""

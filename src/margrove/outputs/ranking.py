@@ -14,13 +14,21 @@ from numpy.typing import NDArray
 from margrove.outputs.tables import Costs, Inputs, Targets
 
 
-def inputs_of(X: Any, dtype: Any) -> Inputs:
-    """A canonical CSR matrix as the engine's rows."""
-    val = X.data.astype(dtype)
-    values = np.append(val.astype(np.float64) ** 2, 0.0)
-    squares = np.add.reduceat(values, np.minimum(X.indptr[:-1], len(val)))
-    squares[np.diff(X.indptr) == 0] = 0.0
-    return Inputs(X.indptr.astype(np.int64), X.indices.astype(np.int32), val, squares.astype(dtype))
+def inputs_of(X: Any, dtype: Any) -> tuple[Inputs, NDArray[np.intp]]:
+    """A canonical CSR matrix as the engine's rows, and the inputs kept in these: those of several examples."""
+    users = np.bincount(X.indices, minlength=X.shape[1])
+    kept = np.flatnonzero(users > 1)
+    number = np.full(X.shape[1], -1, np.int32)
+    number[kept] = np.arange(len(kept), dtype=np.int32)
+    idx = number[X.indices]
+    shared = idx >= 0
+    n, row = X.shape[0], np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    squares = X.data.astype(dtype).astype(np.float64) ** 2
+    sqnorm = np.bincount(row, weights=squares, minlength=n)
+    private = np.bincount(row[~shared], weights=squares[~shared], minlength=n)
+    ptr = np.concatenate([[0], np.cumsum(shared)])[X.indptr].astype(np.int64)
+    rows = Inputs(ptr, idx[shared], X.data[shared].astype(dtype), sqnorm.astype(dtype), private.astype(dtype))
+    return rows, kept
 
 
 def targets_of(Y: Any, bound: NDArray[np.float64], dtype: Any) -> Targets:

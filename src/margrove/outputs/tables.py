@@ -17,12 +17,17 @@ Pointers = NDArray[np.int64]
 
 
 class Inputs(NamedTuple):
-    """Examples as compressed sparse rows (n x d), with the squared norm of each row."""
+    """Examples as compressed sparse rows, with the squared norm of each in full.
+
+    Inputs that no other example has are left out of the rows. `private` is the squared norm of these: their
+    part of the example's node scores is that times the sum of its own beta d a (E.11).
+    """
 
     ptr: Pointers
     idx: Indices
     val: Floats
     sqnorm: Floats
+    private: Floats
 
 
 class Targets(NamedTuple):

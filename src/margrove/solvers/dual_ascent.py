@@ -31,9 +31,7 @@ CAPACITY = 32  # contrasts that an example has room for at first; doubled where 
 OFFERS = 16  # new contrasts that one look at an example may bring
 STEPS = 15  # of the small problem of one example, at one visit
 START = 0.1  # psi that the first pass leaves alone, in units of the margin
-SETTLED = 0.3  # examples with psi below this share of the average gap are left alone
-LEVELS = (8, 4, 2, 1)  # the passes of a round take examples above these multiples of it
-FULL_LOOKS = (1, 3)  # before these passes, examples that got new contrasts are looked at in full
+SETTLED = 0.2  # examples with psi below this share of the average gap are left alone
 NEIGHBOURS = 2048  # examples shuffled together: order is random, yet likely neighbours share weights in cache
 PATIENCE = 15  # searches that neither raise the dual nor lower the gap: the arithmetic has no more to give
 
@@ -91,12 +89,13 @@ def solve(
             status = "stalled"
         if relative <= 0.98 * tol or status != "iteration limit" or n_iter >= max_iter:
             duals = ascent.duals()
-            W = problem.weights(duals, out=ascent.W)  # without the rounding of many small updates
+            W = problem.weights(duals, dtype)
             primal, dual = problem.primal(W), problem.dual(duals, W)
             if primal - dual <= tol * primal:
                 status = "converged"
             if status != "iteration limit" or n_iter >= max_iter:
                 break
+            ascent.take_over(W)
         ascent.improve(gap)
         n_iter += 1
     certificate = Certificate(
@@ -117,8 +116,9 @@ class _Ascent:
     def __init__(
         self, problem: ContrastProblem, layout: Layout, dtype: Any, n_threads: int, rng: np.random.Generator
     ) -> None:
+        inputs, self.features = inputs_of(problem.X, dtype)
         self.tables = Problem(
-            inputs_of(problem.X, dtype),
+            inputs,
             targets_of(problem.Y, problem.bound, dtype),
             layout.attributes,
             costs_of(problem.cost, dtype),
@@ -132,7 +132,7 @@ class _Ascent:
         self.n_columns = layout.n_columns
         self.rng = rng
         self.n_threads = n_threads
-        self.W = np.zeros((problem.X.shape[1], self.n_columns), dtype)
+        self.W = np.zeros((len(self.features), self.n_columns), dtype)  # of the features of several examples
         self.found = no_findings(self.n)
         self.slots = empty_slots(np.minimum(self.n_contrasts, CAPACITY), dtype)
         self._allocate()
@@ -188,12 +188,10 @@ class _Ascent:
         total = float(self.bound.sum() if self.shared else self.bound @ self.n_contrasts)
         eps = SETTLED * gap / total if total > 0 else 0.0
         active = np.flatnonzero(self.found.psi > eps)
-        restless = np.flatnonzero(self.found.fresh > 0)
-        for k, times in enumerate(LEVELS):
-            level = times * eps
-            if k in FULL_LOOKS:
-                self.visit(restless, full=True, eps=level)
-            self.visit(active[self.found.psi[active] > level], full=False, eps=level)
+        restless = active[self.found.fresh[active] > 0]
+        self.visit(active, full=False, eps=eps)
+        self.visit(restless[self.found.psi[restless] > eps], full=True, eps=eps)
+        self.visit(active[self.found.psi[active] > eps], full=False, eps=eps)
 
     def duals(self) -> Duals:
         """The positive dual variables, made feasible to the last bit of double precision."""
@@ -225,4 +223,8 @@ class _Ascent:
         slots.beta[place] = 0
         kept = np.flatnonzero(alpha / cost > 0)
         slots.beta[place[kept]] = duals.alpha / cost[kept]
-        self.problem.weights(duals, out=self.W)
+        self.take_over(self.problem.weights(duals, self.W.dtype))
+
+    def take_over(self, W: NDArray[Any]) -> None:
+        """Go on from weights that are free of the rounding of many small updates."""
+        self.W[:] = W[self.features]

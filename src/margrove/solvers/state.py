@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from margrove.kernels.block import Block
-from margrove.kernels.passes import FREE, Scratch, Statistics
+from margrove.kernels.passes import Scratch, Statistics
 from margrove.outputs.tables import Attributes, Slots
 
 
@@ -60,12 +60,15 @@ def scratch(attributes: Attributes, slots: Slots, n_columns: int, offers: int) -
     def ints(size: int) -> NDArray[np.int32]:
         return np.zeros(size, np.int32)
 
+    def places(size: int) -> NDArray[np.uint32]:
+        return np.zeros(size, np.uint32)
+
     block = Block(
         H=floats(deepest),
-        ptr=ints(deepest + 1),
-        idx=ints(entries),
+        ptr=places(deepest + 1),
+        idx=places(entries),
         val=floats(entries),
-        nodes=ints(entries),
+        nodes=places(entries),
         local=ints(n_columns) - np.int32(1),
         score=floats(entries),
         change=floats(entries),
@@ -76,7 +79,6 @@ def scratch(attributes: Attributes, slots: Slots, n_columns: int, offers: int) -
         T=floats(n_groups),
         F=floats(q),
         d=floats(q),
-        taken=ints(q) + np.int32(FREE),
         worst=ints(offers),
         block=block,
     )
