@@ -18,13 +18,15 @@ _ROOMS = {
     "HierarchicalSVM": "margrove.classifiers",
     "load": "margrove.loading",
     "costs": "margrove.taxonomy.costs",
+    "growing": "margrove.growing",
     "metrics": "margrove.metrics",
     "datasets": "margrove.tables.datasets",
 }
 
-__all__ = ["HierarchicalSVM", "Taxonomy", "costs", "datasets", "load", "metrics"]
+__all__ = ["HierarchicalSVM", "Taxonomy", "costs", "datasets", "growing", "load", "metrics"]
 
 if TYPE_CHECKING:
+    from margrove import growing as growing
     from margrove import metrics as metrics
     from margrove.classifiers import HierarchicalSVM as HierarchicalSVM
     from margrove.loading import load as load

@@ -58,6 +58,10 @@ class DataError(MargroveError):
     """A table or a matrix cannot be used; the message names the line, the column or the row."""
 
 
+class DownloadError(DataError):
+    """A data set is not on this machine and could not be downloaded; the message says what to do."""
+
+
 class ModelFileError(MargroveError):
     """A file is not a model that this version can load."""
 
