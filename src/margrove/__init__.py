@@ -19,13 +19,15 @@ _ROOMS = {
     "load": "margrove.loading",
     "costs": "margrove.taxonomy.costs",
     "metrics": "margrove.metrics",
+    "similarity": "margrove.similarity",
     "datasets": "margrove.tables.datasets",
 }
 
-__all__ = ["HierarchicalSVM", "Taxonomy", "costs", "datasets", "load", "metrics"]
+__all__ = ["HierarchicalSVM", "Taxonomy", "costs", "datasets", "load", "metrics", "similarity"]
 
 if TYPE_CHECKING:
     from margrove import metrics as metrics
+    from margrove import similarity as similarity
     from margrove.classifiers import HierarchicalSVM as HierarchicalSVM
     from margrove.loading import load as load
     from margrove.tables import datasets as datasets
