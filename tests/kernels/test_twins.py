@@ -486,14 +486,14 @@ def test_subsequence_pairs(length, decay):
 def test_long_strings_agree_in_both_forms(decay):
     """Sums over very many subsequences neither overflow nor lose digits."""
     rng = np.random.default_rng(0)
-    long = encode([*random_strings(rng, 6, 90), "ab" * 150, "c" + "a" * 200, "a" * 170])
-    a, b = (part.ravel().astype(np.int32) for part in np.indices((9, 9)))
+    long = encode([*random_strings(rng, 3, 60), "ab" * 40, "c" + "a" * 50])
+    a, b = (part.ravel().astype(np.int32) for part in np.indices((5, 5)))
     for length in (1, 4, 12):
         fast = strings.subsequence_pairs(long, long, a, b, length, decay)
         slow = plain_subsequence_pairs(long, long, a, b, length, decay)
         np.testing.assert_allclose(fast, slow, rtol=1e-12)
         assert np.isfinite(fast).all()
-        np.testing.assert_allclose(fast.reshape(9, 9), fast.reshape(9, 9).T, rtol=1e-12)
+        np.testing.assert_allclose(fast.reshape(5, 5), fast.reshape(5, 5).T, rtol=1e-12)
 
 
 def test_steps_along_a_diagonal():

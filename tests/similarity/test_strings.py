@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from math import comb
 
 import numpy as np
 import pytest
@@ -82,6 +83,8 @@ def test_wrong_uses_are_told():
         ({"length": 0}, "length is 0"),
         ({"decay": 0.0}, "decay is 0.0; expected a number above 0 and up to 1"),
         ({"decay": 1.1}, r"decay is 1\.1"),
+        ({"length": 2.0}, "length is 2.0; expected a whole number"),
+        ({"normalize": "no"}, "normalize is 'no'"),
         ({"decay": 1e-50, "normalize": False}, "to the power 2 x 4 is zero"),
     ):
         with pytest.raises(DataError, match=message):
@@ -96,4 +99,11 @@ def test_wrong_uses_are_told():
         DataError, match="a string of 2000 characters has too many subsequences of length 200"
     ):
         mg.similarity.subsequence(200, 1.0).bind(["a" * 2000])
-    assert mg.similarity.subsequence(200, 0.5).bind(["a" * 2000]).rows([0]) == 1.0
+    assert mg.similarity.subsequence(200, 0.5).bind(["a" * 2000]).n == 1  # here the other bound holds
+
+
+def test_sums_at_the_limit_do_not_overflow():
+    """Strings that are not refused have finite sums, and these are counts where decay is 1."""
+    spec = mg.similarity.subsequence(60, 1.0, normalize=False)
+    assert spec.bind(["a" * 200]).diagonal() == pytest.approx(comb(200, 60) ** 2, rel=1e-12)
+    assert mg.similarity.subsequence(60, 0.99).bind(["a" * 300]).rows([0]) == 1.0

@@ -17,6 +17,11 @@ State: TypeAlias = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 """Plain JSON values, and arrays."""
 
 
+def is_count(value: Any) -> bool:
+    """Whether an option is a whole number, one or more."""
+    return isinstance(value, int | np.integer) and bool(value >= 1)
+
+
 class BoundSimilarity(ABC):
     """What learning and prediction need of the inputs; computed in double precision throughout."""
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from margrove.errors import DataError, InvalidModelFileError
 from margrove.modelfile import pack_strings, unpack_strings
-from margrove.similarity.bound import BoundSimilarity, FloatArray, Numbers, State
+from margrove.similarity.bound import BoundSimilarity, FloatArray, Numbers, State, is_count
 from margrove.similarity.strings import Engine, Strings, encode, subsequence_pairs
 
 PAIRS = 1 << 14  # pairs of strings in one call: about a second, between which a fit can be interrupted
@@ -29,10 +29,12 @@ class Subsequence:
     normalize: bool = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.length, bool) or int(self.length) != self.length or self.length < 1:
+        if not is_count(self.length):
             raise DataError(f"length is {self.length!r}; expected a whole number, one or more")
         if not 0 < self.decay <= 1:
             raise DataError(f"decay is {self.decay!r}; expected a number above 0 and up to 1")
+        if not isinstance(self.normalize, bool | np.bool_):
+            raise DataError(f"normalize is {self.normalize!r}; expected True or False")
         if not self.normalize and self.decay ** (2 * self.length) == 0:
             raise DataError(f"decay {self.decay} to the power 2 x {self.length} is zero; use normalize=True")
 

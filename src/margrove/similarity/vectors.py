@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from margrove.errors import DataError, InvalidModelFileError
 from margrove.modelfile import pack_csr, unpack_csr
-from margrove.similarity.bound import BoundSimilarity, FloatArray, Numbers, State
+from margrove.similarity.bound import BoundSimilarity, FloatArray, Numbers, State, is_count
 from margrove.similarity.width import median_distance, read_vectors, squares
 
 
@@ -60,7 +60,7 @@ class Polynomial(OfProducts):
     constant: float = 1.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.degree, bool) or int(self.degree) != self.degree or self.degree < 1:
+        if not is_count(self.degree):
             raise DataError(f"degree is {self.degree!r}; expected a whole number, one or more")
         if not (np.isfinite(self.constant) and self.constant >= 0):
             raise DataError(f"constant is {self.constant!r}; expected a finite number, zero or more")

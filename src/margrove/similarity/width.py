@@ -81,20 +81,19 @@ def _groups(y: Any) -> Numbers:
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
-def _pairs(group: Numbers) -> tuple[Numbers, Numbers]:
-    """All pairs of rows in different groups, or as many as PAIRS, drawn evenly from them."""
+def _pairs(group: Numbers, limit: int = PAIRS, seed: int = 0) -> tuple[Numbers, Numbers]:
+    """All pairs of rows in different groups, or if those are more than `limit`, as many drawn evenly."""
     n = len(group)
-    size = np.bincount(group) if n else np.zeros(0, np.int64)
-    if (n * n - int((size**2).sum())) // 2 <= PAIRS:
-        # one row against all later ones at a time: n x n may be large where one group is
-        later = [i + 1 + np.flatnonzero(group[i + 1 :] != group[i]) for i in range(n)]
-        first = np.repeat(np.arange(n), [len(part) for part in later])
-        return first, np.concatenate([*later, np.empty(0, np.int64)]).astype(np.int64)
-    rng = np.random.default_rng(0)
+    size = np.bincount(group)
     order = np.argsort(group, kind="stable")
-    start = np.cumsum(size) - size
-    others = n - size
-    a = rng.choice(n, PAIRS, p=others[group] / others[group].sum())
-    place = rng.integers(others[group[a]])  # among the rows of the other groups, in order
-    skip = place >= start[group[a]]
-    return a, order[place + np.where(skip, size[group[a]], 0)]
+    end = np.cumsum(size)
+    if (n * n - int((size**2).sum())) // 2 <= limit:
+        later = end[group[order]]  # where the rows of the next groups begin
+        first = np.repeat(np.arange(n), n - later)
+        place = np.arange(len(first)) - np.repeat(np.cumsum(n - later) - n, n - later)
+        return order[first], order[place]
+    rng = np.random.default_rng(seed)
+    others = n - size[group]
+    a = rng.choice(n, limit, p=others / others.sum())
+    place = rng.integers(others[a])  # among the rows of the other groups, in order
+    return a, order[place + np.where(place >= (end - size)[group[a]], size[group[a]], 0)]
