@@ -58,6 +58,14 @@ def test_custom_takes_any_inputs():
     np.testing.assert_array_equal(bound.between(["abc"]), 3 * sizes[None])
 
 
+def test_a_function_is_asked_for_the_diagonal_once():
+    calls = []
+    bound = mg.similarity.custom(lambda A, B: calls.append(len(A)) or A @ B.T).bind(ROWS)
+    for i in range(3):
+        bound.rows([i])
+    assert sorted(calls) == [1, 1, 1, 7]
+
+
 def test_wrong_functions_are_told():
     with pytest.raises(DataError, match="custom takes a function"):
         mg.similarity.custom(3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -37,11 +38,15 @@ class BoundSimilarity(ABC):
     def diagonal(self) -> FloatArray:
         """The similarity of each training input to itself."""
 
+    @cached_property
+    def _diagonal(self) -> FloatArray:
+        return self.diagonal()
+
     def rows(self, indices: ArrayLike, dtype: DTypeLike = np.float64) -> NDArray[Any]:
         """Some rows of the training Gram matrix (len(indices) x n)."""
         wanted = np.asarray(indices, dtype=np.int64)
         gram = self._training(wanted)
-        gram[np.arange(len(wanted)), wanted] = self.diagonal()[wanted]  # equal, but for rounding
+        gram[np.arange(len(wanted)), wanted] = self._diagonal[wanted]  # equal, but for rounding
         return gram.astype(dtype, copy=False)
 
     def blocks(self, X: Any, megabytes: float = 64.0) -> Iterator[tuple[slice, FloatArray]]:
