@@ -195,7 +195,7 @@ def test_messages_of_the_guide_are_those_of_the_package():
 
 # --- equations ---
 
-SECTIONS = "TCAPDERLM"
+SECTIONS = "TCAPDERLKM"
 CITATION = re.compile(rf"(?<![\w.])([{SECTIONS}])\.(\d+)(?:(?:-| to )\1\.(\d+))?(?![\w.]*\()")
 
 

@@ -20,14 +20,16 @@ _ROOMS = {
     "costs": "margrove.taxonomy.costs",
     "growing": "margrove.growing",
     "metrics": "margrove.metrics",
+    "similarity": "margrove.similarity",
     "datasets": "margrove.tables.datasets",
 }
 
-__all__ = ["HierarchicalSVM", "Taxonomy", "costs", "datasets", "growing", "load", "metrics"]
+__all__ = ["HierarchicalSVM", "Taxonomy", "costs", "datasets", "growing", "load", "metrics", "similarity"]
 
 if TYPE_CHECKING:
     from margrove import growing as growing
     from margrove import metrics as metrics
+    from margrove import similarity as similarity
     from margrove.classifiers import HierarchicalSVM as HierarchicalSVM
     from margrove.loading import load as load
     from margrove.tables import datasets as datasets

@@ -86,5 +86,9 @@ class InvalidModelFileError(ModelFileError):
     """The file is whole, but what it says is not a model."""
 
 
+class UnsavableModelError(ModelFileError):
+    """The model holds something that no model file can, such as a function."""
+
+
 class ScaleWarning(UserWarning):
     """Inputs are so large or so small that `C` or the arithmetic has lost its usual meaning."""

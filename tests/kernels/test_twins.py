@@ -11,7 +11,9 @@ import pytest
 
 import margrove.kernels
 from margrove.kernels import block as blocks
-from margrove.kernels import passes, scores
+from margrove.kernels import passes, scores, strings
+from margrove.similarity.strings import encode
+from margrove.similarity.strings import subsequence_pairs as plain_subsequence_pairs
 from margrove.solvers.state import empty_slots, filled, no_findings, scratch
 from oracles import kernels as twins
 from oracles.objective import naive_primal, naive_slack, naive_violation, naive_weights
@@ -511,3 +513,56 @@ def test_search_among_many_outputs(q, slack):
             violated = np.flatnonzero(H[y] > 0)
             most = violated[np.argsort(-H[y, violated])][: len(space.worst)]
             assert {r for p, r in taken if p == y} == set(most.tolist())
+
+
+def random_strings(rng, count, longest, letters="abc"):
+    sizes = rng.integers(0, longest + 1, count)
+    return ["".join(rng.choice(list(letters), size)) for size in sizes]
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4])
+@pytest.mark.parametrize("decay", [0.1, 0.5, 1.0])
+def test_subsequence_pairs(length, decay):
+    """Both the kernel and its NumPy form, on strings of every short length, the empty one among them."""
+    rng = np.random.default_rng(length)
+    left, right = random_strings(rng, 6, 8), random_strings(rng, 5, 8, "abä")
+    left[0], right[0], right[1] = "", "cab", left[1]
+    a, b = (part.ravel().astype(np.int32) for part in np.indices((len(left), len(right))))
+    expected = twins.naive_subsequence_pairs(
+        [(left[e], right[f]) for e, f in zip(a, b, strict=True)], length, decay
+    )
+    assert any(expected)
+    for function in (strings.subsequence_pairs, plain_subsequence_pairs):
+        found = function(encode(left), encode(right), a, b, length, decay)
+        np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("decay", [0.01, 0.5, 1.0])
+def test_long_strings_agree_in_both_forms(decay):
+    """Sums over very many subsequences neither overflow nor lose digits."""
+    rng = np.random.default_rng(0)
+    long = encode([*random_strings(rng, 3, 60), "ab" * 40, "c" + "a" * 50])
+    a, b = (part.ravel().astype(np.int32) for part in np.indices((5, 5)))
+    for length in (1, 4, 12):
+        fast = strings.subsequence_pairs(long, long, a, b, length, decay)
+        slow = plain_subsequence_pairs(long, long, a, b, length, decay)
+        np.testing.assert_allclose(fast, slow, rtol=1e-12)
+        assert np.isfinite(fast).all()
+        np.testing.assert_allclose(fast.reshape(5, 5), fast.reshape(5, 5).T, rtol=1e-12)
+
+
+def test_steps_along_a_diagonal():
+    """meet and advance."""
+    rng = np.random.default_rng(0)
+    for size in range(10):
+        x, y = rng.integers(0, 3, (2, size)).astype(np.int32)
+        below, above, run, total = rng.random((4, size))
+        equal, new = np.full((2, size), np.nan)
+        expected, sums = twins.naive_meet(x, y, below, total)
+        strings.meet(x, y, below, equal, total)
+        np.testing.assert_array_equal(equal, expected)
+        np.testing.assert_allclose(total, sums, rtol=1e-15)
+        expected, sums = twins.naive_advance(run, equal, below, above, 0.3)
+        strings.advance(run, equal, below, above, new, 0.3)
+        np.testing.assert_allclose(run, expected, rtol=1e-15)
+        np.testing.assert_allclose(new, sums, rtol=1e-15)

@@ -1,4 +1,5 @@
-"""Run as a program: tiny fits of every kind. Prints their objectives and every kernel's signatures, as JSON.
+"""Run as a program: tiny fits of every kind, and a few strings. Prints their objectives and every kernel's
+signatures, as JSON.
 
 Takes the tolerances to fit to; 1e-2 runs in single precision, 1e-6 in double.
 """
@@ -14,7 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 
-from margrove.kernels import block, passes, scores
+from margrove.kernels import block, passes, scores, strings
+from margrove.similarity.strings import encode
 from oracles.problems import mixed_case
 
 
@@ -23,7 +25,7 @@ def signatures():
     from numba import types
 
     found = {}
-    for room in (block, passes, scores):
+    for room in (block, passes, scores, strings):
         for name, function in vars(room).items():
             if hasattr(function, "signatures"):
                 plain = {tuple(map(types.unliteral, signature)) for signature in function.signatures}
@@ -43,7 +45,14 @@ def objectives(tolerances):
     return found
 
 
+def subsequences():
+    pair = encode(["abcab", "bcacbaab"])
+    a, b = np.array([0, 0, 1], np.int32), np.array([0, 1, 1], np.int32)
+    return strings.subsequence_pairs(pair, pair, a, b, 3, 0.5).tolist()
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # fits cut short; kernels that cannot be cached with bounds checked
-    result = {"objectives": objectives(map(float, sys.argv[1:])), "signatures": signatures()}
+    result = {"objectives": objectives(map(float, sys.argv[1:])), "subsequences": subsequences()}
+    result["signatures"] = signatures()
     print(json.dumps(result))

@@ -6,7 +6,7 @@ kernel climbs step by step, its twin tries every face of the feasible set and ta
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 
@@ -227,3 +227,29 @@ def naive_scale_by_lack(d, base, F):
 
 def naive_any_above(part, least):
     return any(value > least for value in part)
+
+
+# ---- strings.py
+
+
+def naive_subsequence_pairs(pairs, length, decay):
+    """For each pair of strings, over all pairs of equal subsequences: decay to the number of gaps."""
+    return [
+        sum(
+            decay ** (i[-1] - i[0] + 1 - length + j[-1] - j[0] + 1 - length)
+            for i in combinations(range(len(s)), length)
+            for j in combinations(range(len(t)), length)
+            if [s[e] for e in i] == [t[e] for e in j]
+        )
+        for s, t in pairs
+    ]
+
+
+def naive_meet(x, y, below, total):
+    equal = [float(p == r) for p, r in zip(x, y, strict=True)]
+    return equal, [a + e * b for a, e, b in zip(total, equal, below, strict=True)]
+
+
+def naive_advance(run, equal, below, above, decay):
+    run = [decay * r + e * b for r, e, b in zip(run, equal, below, strict=True)]
+    return run, [r + decay * a for r, a in zip(run, above, strict=True)]

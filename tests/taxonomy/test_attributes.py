@@ -6,9 +6,10 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from margrove.errors import DataError
+from margrove.errors import DataError, LabelError
 from margrove.taxonomy import Taxonomy, attributes
 from margrove.testing import taxonomies
+from oracles.problems import random_case
 from oracles.taxonomy import naive_attribute
 
 
@@ -69,6 +70,58 @@ def test_a_given_matrix_is_left_alone():
     rows.data[1] = 0.0
     attributes.get(rows).bind(None, ["a", "b"])
     assert rows.nnz == 3
+
+
+@given(taxonomies(), st.sampled_from(attributes.NAMES), st.data())
+def test_a_class_kernel_has_a_factor(tax, name, data):
+    """(A.7), for any choice of classes in any order; contrasts see the same products."""
+    Lambda = attributes.get(name).bind(tax, tax.classes)[0].toarray()
+    G = Lambda @ Lambda.T
+    chosen = data.draw(
+        st.lists(st.sampled_from(range(len(G))), min_size=2, unique=True) if len(G) > 1 else st.just([0])
+    )
+    classes = [tax.classes[k] for k in chosen]
+    factor, nodes = attributes.kernel(G, tax.classes).bind(tax, classes)
+    assert nodes is None
+    contrasts = np.eye(len(chosen)) - 1 / len(chosen)
+    found, expected = factor.toarray() @ factor.T.toarray(), G[np.ix_(chosen, chosen)]
+    np.testing.assert_allclose(contrasts @ found @ contrasts, contrasts @ expected @ contrasts, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_learning_by_products_of_classes_is_learning_by_attributes(seed):
+    case = random_case(seed)
+    Lambda = attributes.depth_scaled().bind(case.taxonomy, case.classes)[0]
+    by_attributes = case.fit(tol=1e-8)
+    by_products = case.fit(tol=1e-8, attributes=attributes.kernel(Lambda @ Lambda.T, case.classes))
+    np.testing.assert_allclose(
+        by_products.decision_function(case.X), by_attributes.decision_function(case.X), atol=1e-3
+    )
+    assert by_products.certificate_.primal == pytest.approx(by_attributes.certificate_.primal, rel=1e-7)
+
+
+def test_a_class_kernel_of_float32_is_judged_by_its_digits():
+    G = np.array([[1, 0.5, 0.5], [0.5, 1, 1], [0.5, 1, 1]], np.float32)
+    G[0, 1] += np.float32(1e-7)
+    factor = attributes.kernel(G, "abc").bind(None, ["a", "b", "c"])[0]
+    assert factor.shape[1] == 2
+    with pytest.raises(DataError, match=r"kernel\[0, 1\] is 0\.50000\d+; it differs from its mirror image"):
+        attributes.kernel(G.astype(np.float64))
+
+
+def test_wrong_class_kernels_are_told():
+    with pytest.raises(DataError, match=r"not positive semidefinite: its most negative eigenvalue is -1$"):
+        attributes.kernel([[1, 2], [2, 1]]).bind(None, ["a", "b"])
+    with pytest.raises(DataError, match=r"must be square; its shape is \(2, 3\)"):
+        attributes.kernel(np.ones((2, 3)))
+    with pytest.raises(DataError, match=r"kernel\[1, 1\] is inf; it must be finite"):
+        attributes.kernel([[1, 0], [0, np.inf]])
+    with pytest.raises(DataError, match="has 2 rows but 1 classes are named"):
+        attributes.kernel(np.eye(2), ["a"])
+    with pytest.raises(DataError, match="has 2 rows but there are 3 classes; name them"):
+        attributes.kernel(np.eye(2)).bind(None, ["a", "b", "c"])
+    with pytest.raises(LabelError, match="has no row for class 'c'"):
+        attributes.kernel(np.eye(2), ["a", "b"]).bind(None, ["a", "c"])
 
 
 def test_wrong_uses_are_told():

@@ -15,7 +15,7 @@ from margrove.outputs.tables import Costs, Inputs, Targets
 
 
 def inputs_of(X: Any, dtype: Any) -> tuple[Inputs, NDArray[np.intp]]:
-    """A canonical CSR matrix as the engine's rows, and the inputs kept in these: those of several examples."""
+    """A canonical CSR matrix as the engine's rows, and the inputs kept: those of several examples."""
     users = np.bincount(X.indices, minlength=X.shape[1])
     kept = np.flatnonzero(users > 1)
     number = np.full(X.shape[1], -1, np.int32)

@@ -1,4 +1,4 @@
-"""What classes share: the attribute vectors of Cai's section 3.2 (maths.md, A.1-A.5).
+"""What classes share: the attribute vectors of Cai's section 3.2 (maths.md, A.1-A.7).
 
 A class's score is `F = Lambda @ (node scores)`. Like a cost, an attribute map is a small specification,
 bound to a taxonomy and its classes when they are known.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from margrove.errors import DataError
+from margrove.errors import DataError, LabelError
 from margrove.taxonomy.binding import class_taxonomy, keep_columns, row_of
 from margrove.taxonomy.build import IntArray, Name, SparseMatrix
 
@@ -109,6 +109,64 @@ class Given:
         return _informative(attributes)[0], None
 
 
+@dataclass(frozen=True, eq=False)
+class ClassKernel:
+    """Inner products of classes, for classes whose attributes are not known (A.7)."""
+
+    matrix: Any = field(repr=False)
+    classes: Sequence[Name] | None = None
+
+    def __post_init__(self) -> None:
+        given = np.array(self.matrix.toarray() if hasattr(self.matrix, "toarray") else self.matrix)
+        products = given if given.dtype == np.float32 else given.astype(np.float64)
+        if products.ndim != 2 or products.shape[0] != products.shape[1]:
+            raise DataError(f"a class kernel must be square; its shape is {products.shape}")
+        if self.classes is not None and len(self.classes) != len(products):
+            raise DataError(
+                f"the class kernel has {len(products)} rows but {len(self.classes)} classes are named"
+            )
+        with np.errstate(invalid="ignore"):
+            differs = abs(products - products.T) > _rounding(products) * abs(products).max(initial=0.0)
+        for wrong, what in (
+            (~np.isfinite(products), "must be finite"),
+            (differs, "differs from its mirror image"),
+        ):
+            if wrong.any():
+                i, j = np.argwhere(wrong)[0].tolist()
+                raise DataError(f"kernel[{i}, {j}] is {products[i, j]}; it {what}")
+        products.setflags(write=False)
+        object.__setattr__(self, "matrix", products)
+
+    def bind(self, taxonomy: Taxonomy | None, classes: Sequence[Name]) -> Bound:
+        """A factor of the products of these classes; its columns stand for no nodes."""
+        products = self.matrix
+        if self.classes is not None:
+            place = {name: i for i, name in enumerate(self.classes)}
+            unknown = [name for name in classes if name not in place]
+            if unknown:
+                raise LabelError(f"the class kernel has no row for class {unknown[0]!r}")
+            order = [place[name] for name in classes]
+            products = products[np.ix_(order, order)]
+        elif len(products) != len(classes):
+            raise DataError(
+                f"the class kernel has {len(products)} rows but there are {len(classes)} classes; name them"
+            )
+        values, vectors = np.linalg.eigh(products.astype(np.float64))
+        limit = _rounding(products) * abs(values).max(initial=0.0)
+        if values.min(initial=0.0) < -limit:
+            raise DataError(
+                "the class kernel is not positive semidefinite: "
+                f"its most negative eigenvalue is {values.min():.6g}"
+            )
+        positive = values > limit
+        return Given(vectors[:, positive] * np.sqrt(values[positive])).bind(taxonomy, classes)
+
+
+def _rounding(products: Any) -> float:
+    """What arithmetic in the type of a square matrix may get wrong, relative to the largest value."""
+    return float(16 * len(products) * np.finfo(products.dtype).eps)
+
+
 def _informative(attributes: SparseMatrix, spare: int | None = None) -> tuple[SparseMatrix, IntArray]:
     """Without column `spare`, and without those that are in no contrast: unused, or the same for all."""
     n_classes, n_columns = attributes.shape
@@ -138,6 +196,11 @@ def depth_scaled(by: Literal["taxonomy", "class"] = "taxonomy") -> DepthScaled:
     return DepthScaled(by)
 
 
+def kernel(products: Any, classes: Sequence[Name] | None = None) -> ClassKernel:
+    """Any positive semidefinite matrix of inner products between classes (A.7; Cai 4.17)."""
+    return ClassKernel(products, None if classes is None else tuple(classes))
+
+
 _NAMED: Mapping[str, Callable[[], Attributes]] = {
     "one-hot": one_hot,
     "ancestors": ancestors,
@@ -148,7 +211,10 @@ NAMES: tuple[str, ...] = tuple(_NAMED)
 
 
 def get(attributes: Any) -> Attributes:
-    """Attributes from their specification, their function, their name ("depth-scaled") or a matrix."""
+    """Attributes from their specification, their function, their name ("depth-scaled") or a matrix.
+
+    The matrix is Lambda; inner products of classes go through `kernel`.
+    """
     if isinstance(attributes, str):
         found = _NAMED.get(attributes.replace("_", "-"))
         if found is None:
