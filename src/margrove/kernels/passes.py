@@ -114,7 +114,7 @@ def any_above(part: Floats, least: float) -> bool:
     hits = np.uint32(0)
     for r in range(part.shape[0]):
         hits |= np.uint32(part[r] > least)
-    return hits > 0
+    return bool(hits > 0)
 
 
 @kernel
