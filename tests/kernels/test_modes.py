@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import margrove as mg
 from margrove.kernels import scores
+from margrove.outputs.ranking import inputs_of
 from oracles.kernels import naive_score_nodes
 from oracles.problems import mixed_case
 
@@ -79,17 +79,15 @@ def read_only(array):
 
 
 def test_a_kernel_takes_read_only_arrays():
-    x, W = read_only(np.array([1.0, 2.0])), read_only(np.array([[1.0, 0.0], [3.0, 5.0]]))
-    inputs = mg.outputs.tables.Inputs(
-        read_only(np.array([0, 2])),
-        read_only(np.array([0, 1], np.int32)),
-        x,
-        read_only(np.array([5.0])),
-        read_only(np.zeros(1)),
+    dense, W, base = (
+        np.array([[1.0, 2.0], [3.0, 1.0]]),
+        np.array([[1.0, 0.0], [3.0, 5.0]]),
+        np.array([0.5, 0.0]),
     )
+    inputs, _ = inputs_of(sp.csr_array(dense), np.float64)
     s = np.zeros(2)
-    scores.score_nodes(inputs, 0, W, s)
-    np.testing.assert_array_equal(s, naive_score_nodes(x, W))
+    scores.score_nodes(type(inputs)(*map(read_only, inputs)), 0, read_only(W), read_only(base), s)
+    np.testing.assert_array_equal(s, naive_score_nodes(dense[0], W, base))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

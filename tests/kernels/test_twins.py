@@ -11,7 +11,10 @@ import pytest
 
 import margrove.kernels
 from margrove.kernels import block as blocks
-from margrove.kernels import passes, scores, strings
+from margrove.kernels import losses, passes, scores, strings
+from margrove.objective.losses import LOSSES, conjugate, loss_of
+from margrove.outputs.ranking import LOSS_CODES
+from margrove.outputs.tables import HINGE
 from margrove.similarity.strings import encode
 from margrove.similarity.strings import subsequence_pairs as plain_subsequence_pairs
 from margrove.solvers.state import empty_slots, filled, no_findings, scratch
@@ -138,19 +141,20 @@ def test_every_kernel_has_a_twin_and_every_twin_a_test():
 
 def test_scores(engine):
     s, T, F = engine.scratch.s, engine.scratch.T, engine.scratch.F
+    base = engine.rng.standard_normal(len(s)).astype(engine.dtype)
     for i in range(engine.n):
-        scores.score_nodes(engine.tables.inputs, i, engine.W, s)
+        scores.score_nodes(engine.tables.inputs, i, engine.W, base, s)
         np.testing.assert_allclose(
-            s, twins.naive_score_nodes(engine.plain.X[i, engine.features], engine.W), **engine.close
+            s, twins.naive_score_nodes(engine.plain.X[i, engine.features], engine.W, base), **engine.close
         )
         scores.score_outputs(engine.tables.attributes, s, T, F)
         np.testing.assert_allclose(F, twins.naive_score_outputs(engine.plain.Lambda, s), **engine.close)
         nodes = engine.rng.permutation(engine.W.shape[1])[:3].astype(np.uint32)
         some = np.full(3, np.nan, engine.dtype)
-        passes.gather_scores(engine.tables.inputs, i, engine.W, nodes, some)
+        passes.gather_scores(engine.tables.inputs, i, engine.W, base, nodes, some)
         np.testing.assert_allclose(
             some,
-            twins.naive_gather_scores(engine.plain.X[i, engine.features], engine.W, nodes),
+            twins.naive_gather_scores(engine.plain.X[i, engine.features], engine.W, base, nodes),
             **engine.close,
         )
 
@@ -166,7 +170,7 @@ def test_scores_of_long_and_short_rows():
         )
         W = rng.standard_normal((nonzeros + 1, 3))
         s = np.full(3, np.nan)
-        scores.score_nodes(inputs, 0, W, s)
+        scores.score_nodes(inputs, 0, W, np.zeros(3), s)
         np.testing.assert_allclose(s, twins.naive_score_nodes(x, W), atol=1e-12)
 
 
@@ -247,7 +251,7 @@ def test_small_problems_are_solved_exactly(engine, start):
     ):
         beta = old.copy()
         block.H[:k], block.change[:] = H, 0.0
-        psi = ascend(block, beta, cost, bound, sq, 1e-6 if dtype == np.float32 else EXACT, MANY)
+        psi = ascend(block, beta, cost, bound, HINGE, sq, 1e-6 if dtype == np.float32 else EXACT, MANY)
         expected_psi, best = naive
         assert psi == pytest.approx(expected_psi, rel=1e-5, abs=1e-6)
         assert beta.min() >= 0
@@ -271,7 +275,7 @@ def test_no_step_is_taken_within_the_tolerance(engine):
     for ascend in (blocks.ascend_shared, blocks.ascend_pairs):
         block.H[:k] = 0.25
         one = engine.dtype(1)
-        assert ascend(block, beta, cost, one, one, 0.3, MANY) == 0.25
+        assert ascend(block, beta, cost, one, HINGE, one, 0.3, MANY) == 0.25
         assert not beta.any()
         assert not block.change.any()
 
@@ -317,12 +321,35 @@ def test_drop_idle(engine):
 def test_helpers_of_the_search(engine):
     """Violations from costs, and whether any is above a floor; at the ends of a chunk too."""
     d, F = engine.rng.standard_normal((2, engine.q)).astype(engine.dtype)
-    expected = twins.naive_scale_by_lack(d.tolist(), 0.5, F.tolist())
-    passes.scale_by_lack(d, engine.dtype(0.5), F)
+    expected = twins.naive_violations(d.tolist(), 0.5, F.tolist())
+    passes.violations(d, engine.dtype(0.5), F)
     np.testing.assert_allclose(d, expected, **engine.close)
     for least in (-9.0, *d.tolist(), 9.0):
         assert passes.any_above(d, engine.dtype(least)) == twins.naive_any_above(d.tolist(), least)
     assert not passes.any_above(d[:0], engine.dtype(-9.0))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_losses(loss):
+    """By their definitions; the conjugate by a search, its slope by differences, the best step by grids."""
+    rng, code = np.random.default_rng(0), LOSS_CODES[loss]
+    for m in (-30.0, -1.0, 0.0, 0.3, 1.0, 4.0):
+        assert losses.loss_at(code, m) == pytest.approx(twins.naive_loss_at(loss, m))
+        assert loss_of(loss, np.array([m]))[0] == pytest.approx(twins.naive_loss_at(loss, m))
+    for t in (0.01, 0.2, 0.5, 0.99):
+        assert losses.conjugate(code, t) == pytest.approx(twins.naive_conjugate(loss, t), abs=1e-6)
+        assert conjugate(loss, np.array([t]))[0] == pytest.approx(losses.conjugate(code, t))
+        slope = twins.naive_spare_violation(loss, t)
+        assert losses.spare_violation(code, t) == pytest.approx(slope, abs=1e-5)
+    for _ in range(40):
+        bound, slope = rng.uniform(0.2, 3.0, 2)
+        total = rng.uniform(0, bound)
+        low, high = -rng.uniform(0, total), rng.uniform(0, bound - total)
+        h = 2 * rng.standard_normal()
+        expected = twins.naive_best_step(loss, bound, total, h, slope, low, high)
+        found = losses.best_step(code, bound, total, h, slope, low, high)
+        assert found == pytest.approx(expected, abs=1e-6)
+    assert losses.best_step(code, 1.0, 0.0, 1.0, 0.0, 0.0, 0.5) > 0  # two equal contrasts, no curvature
 
 
 def test_what_one_example_has_alone(engine):
@@ -494,7 +521,7 @@ def test_search_among_many_outputs(q, slack):
     case = random_case(q, edges=edges, slack=slack, multilabel=True, n=q, d=3)
     problem, layout = arranged(replace(case, weight=np.ones(len(case.X))).problem())
     rng = np.random.default_rng(q)
-    W = rng.standard_normal((problem.X.shape[1], layout.n_columns))
+    W = rng.standard_normal((problem.inputs.shape[1], layout.n_columns))
     (tables, features), n = tables_of(problem, layout, np.float64), len(case.X)
     W[np.setdiff1d(np.arange(len(W)), features)] = 0.0  # as nobody has duals yet
     slots = empty_slots(np.full(n, 4 * q), np.float64)
@@ -503,7 +530,7 @@ def test_search_among_many_outputs(q, slack):
     passes.search(tables, slots, np.arange(n), W[features], space, slack == "example", found)
     np.testing.assert_allclose(found.loss, problem.slacks(W), rtol=1e-9, atol=1e-9)
 
-    F = problem.X.toarray() @ W @ problem.Lambda.toarray().T
+    F = problem.inputs.X.toarray() @ W @ problem.Lambda.toarray().T
     cost, Y = problem.cost.matrix(), problem.Y.toarray() > 0
     for i in range(n):
         H = np.where(~Y[i], cost * (1 - F[i][:, None] + F[i]), -np.inf)

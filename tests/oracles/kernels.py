@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import combinations, product
 
 import numpy as np
+from scipy.special import xlog1py, xlogy
 
 from oracles.objective import (
     naive_psi,
@@ -20,8 +21,8 @@ from oracles.objective import (
 # ---- scores.py
 
 
-def naive_score_nodes(x, W):
-    return [sum(x[j] * W[j, v] for j in range(len(x))) for v in range(W.shape[1])]
+def naive_score_nodes(x, W, base):
+    return [base[v] + sum(x[j] * W[j, v] for j in range(len(x))) for v in range(W.shape[1])]
 
 
 def naive_score_outputs(Lambda, s):
@@ -181,8 +182,8 @@ def naive_look_at_all(plain, W, duals, i):
     }
 
 
-def naive_gather_scores(x, W, nodes):
-    scores = naive_score_nodes(x, W)
+def naive_gather_scores(x, W, base, nodes):
+    scores = naive_score_nodes(x, W, base)
     return [scores[v] for v in nodes]
 
 
@@ -221,8 +222,8 @@ def naive_ascend(plain, W, active, order):
     return W, psi
 
 
-def naive_scale_by_lack(d, base, F):
-    return [cost * (base + score) for cost, score in zip(d, F, strict=True)]
+def naive_violations(d, base, F):
+    return [cost * (base + score) if cost > 0 else -np.inf for cost, score in zip(d, F, strict=True)]
 
 
 def naive_any_above(part, least):
@@ -253,3 +254,43 @@ def naive_meet(x, y, below, total):
 def naive_advance(run, equal, below, above, decay):
     run = [decay * r + e * b for r, e, b in zip(run, equal, below, strict=True)]
     return run, [r + decay * a for r, a in zip(run, above, strict=True)]
+
+
+# ---- losses.py
+
+
+def naive_loss_at(loss, m):
+    positive = max(0.0, m)
+    return {"hinge": positive, "squared-hinge": positive**2, "logistic": np.log1p(np.exp(m - 1))}[loss]
+
+
+def naive_conjugate(loss, t):
+    """The largest t m - phi(m), over a fine grid of m."""
+    m = np.linspace(-40.0, 40.0, 160_001)
+    return max(t * m - np.array([naive_loss_at(loss, value) for value in m]))
+
+
+def naive_spare_violation(loss, t):
+    """The slope of the conjugate, by a small difference of its closed form."""
+    closed = {
+        "hinge": lambda t: 0.0,
+        "squared-hinge": lambda t: t**2 / 4,
+        "logistic": lambda t: t + t * np.log(t) + (1 - t) * np.log(1 - t),
+    }[loss]
+    return (closed(t + 1e-6) - closed(t - 1e-6)) / 2e-6
+
+
+def naive_best_step(loss, bound, total, h, slope, low, high):
+    """Where  h t - slope t^2 / 2 - bound phi*((total + t) / bound)  is largest, by ever finer grids."""
+    closed = {
+        "hinge": lambda t: 0 * t,
+        "squared-hinge": lambda t: t**2 / 4,
+        "logistic": lambda t: t + xlogy(t, t) + xlog1py(1 - t, -t),
+    }[loss]
+    a, b = low, high
+    for _ in range(12):
+        t = np.linspace(a, b, 101)
+        share = np.clip((total + t) / bound, 0, None if loss == "squared-hinge" else 1)
+        k = int(np.argmax(h * t - slope * t**2 / 2 - bound * closed(share)))
+        a, b = t[max(k - 1, 0)], t[min(k + 1, 100)]
+    return (a + b) / 2

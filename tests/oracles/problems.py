@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 import margrove as mg
 from margrove.objective.contrasts import ContrastProblem
-from margrove.outputs.layout import Layout, arrange
+from margrove.objective.inputs import Vectors
+from margrove.outputs.layout import Layout, arrange, typed
 from margrove.outputs.ranking import costs_of, inputs_of, targets_of
 from margrove.outputs.tables import Problem
 from margrove.solvers import dual_ascent
@@ -138,7 +139,7 @@ class Case:
         Y = np.array([[float(r in mine) for r in range(len(self.classes))] for mine in self.right])
         taxonomy = None if self.shape == "flat" else self.taxonomy
         return ContrastProblem(
-            X=sp.csr_array(self.X[keep]),
+            inputs=Vectors(sp.csr_array(self.X[keep])),
             Y=sp.csr_array(Y[keep]),
             Lambda=attributes.get(self.attribute_spec()).bind(taxonomy, self.classes)[0],
             cost=costs.get(self.cost_spec()).bind(taxonomy, self.classes),
@@ -160,7 +161,7 @@ def plain_of(problem: ContrastProblem) -> Plain:
     """The same problem, with the same attributes, as dense arrays."""
     Y = problem.Y.toarray()
     return Plain(
-        problem.X.toarray(),
+        problem.inputs.X.toarray(),
         [set(np.flatnonzero(row).tolist()) for row in Y],
         problem.Lambda.toarray(),
         problem.cost.matrix(),
@@ -224,7 +225,7 @@ def solve(problem: ContrastProblem, *, tol=1e-9, max_iter=50_000, dtype=np.float
     problem, layout = arranged(problem)
     solution = dual_ascent.solve(
         problem,
-        layout._replace(attributes=_typed(layout.attributes, dtype)),
+        layout,
         tol=tol,
         max_iter=max_iter,
         rng=np.random.default_rng(0),
@@ -236,13 +237,9 @@ def solve(problem: ContrastProblem, *, tol=1e-9, max_iter=50_000, dtype=np.float
 
 def tables_of(problem: ContrastProblem, layout: Layout, dtype) -> tuple[Problem, np.ndarray]:
     """An arranged problem as the kernels take it, and the inputs whose weights they keep."""
-    inputs, features = inputs_of(problem.X, dtype)
+    inputs, features = inputs_of(problem.inputs.X, dtype)
     targets, costs = targets_of(problem.Y, problem.bound, dtype), costs_of(problem.cost, dtype)
-    return Problem(inputs, targets, _typed(layout.attributes, dtype), costs), features
-
-
-def _typed(attributes, dtype):
-    return attributes._replace(own=attributes.own.astype(dtype), val=attributes.val.astype(dtype))
+    return Problem(inputs, targets, typed(layout, dtype).attributes, costs), features
 
 
 def by_contrast(duals):

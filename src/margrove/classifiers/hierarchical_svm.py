@@ -29,6 +29,7 @@ from margrove.classifiers.targets import read_targets
 from margrove.classifiers.thresholds import Threshold
 from margrove.errors import LabelError
 from margrove.objective.contrasts import ContrastProblem, Duals
+from margrove.objective.inputs import Vectors
 from margrove.outputs.labels import read_weights
 from margrove.outputs.layout import Layout, arrange
 from margrove.taxonomy import Taxonomy, attributes, costs
@@ -145,7 +146,7 @@ class HierarchicalSVM(RankingModel):
         units = Units.of(rows)
         merged, expand = merge_private(units.inputs(rows))
         problem = ContrastProblem(
-            X=merged,
+            inputs=Vectors(merged),
             Y=right,
             Lambda=Lambda,
             cost=costs.get(self.cost).bind(classes.taxonomy, classes.nodes),
@@ -182,7 +183,7 @@ class HierarchicalSVM(RankingModel):
         dtype = np.float32 if self.tol >= SINGLE_TOL and ordinary else np.float64
         return dual_ascent.solve(
             problem,
-            layout._replace(attributes=_typed(layout.attributes, dtype)),
+            layout,
             tol=float(self.tol),
             max_iter=int(max_iter),
             rng=np.random.default_rng(seed),
@@ -196,16 +197,18 @@ class HierarchicalSVM(RankingModel):
         self, problem: ContrastProblem, layout: Layout, weight: NDArray[np.float64], max_iter: int
     ) -> Threshold:
         """Learn the threshold from scores of rows that were held out of a fit as long as the model's."""
-        n = problem.X.shape[0]
+        n = problem.inputs.shape[0]
         folds = min(FOLDS, n)
         fold = np.random.default_rng(0).permutation(n) % folds
         scores = np.zeros(problem.Y.shape)
-        for held in range(folds):
-            out = np.flatnonzero(fold == held)
-            learn = np.flatnonzero(fold != held) if n > 1 else out
-            part = replace(problem, X=problem.X[learn], Y=problem.Y[learn], bound=problem.bound[learn])
+        for k in range(folds):
+            out = np.flatnonzero(fold == k)
+            learn = np.flatnonzero(fold != k) if n > 1 else out
+            inputs = problem.inputs.take(learn)
+            part = replace(problem, inputs=inputs, Y=problem.Y[learn], bound=problem.bound[learn])
             W = self._solve(part, layout, max_iter).W
-            scores[out] = (problem.X[out].astype(W.dtype) @ W) @ problem.Lambda.T.astype(W.dtype)
+            held_out = problem.inputs.held_out(W, out, learn)
+            scores[out] = held_out @ problem.Lambda.T.astype(W.dtype)
         return Threshold.fit(scores, problem.Y, weight)
 
     def _earlier_duals(self, problem: ContrastProblem) -> Duals | None:
@@ -264,7 +267,3 @@ def _in_columns(Lambda: Any, nodes: Any, layout: Layout) -> tuple[sp.csr_array, 
     column_nodes[layout.columns] = nodes
     return arranged, column_nodes
 
-
-def _typed(tables: Any, dtype: Any) -> Any:
-    """The same tables with floating arrays of one type."""
-    return type(tables)(*(part.astype(dtype) if part.dtype.kind == "f" else part for part in tables))

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from margrove.kernels.jit import kernel
-from margrove.outputs.tables import Attributes, Floats, Indices
+from margrove.kernels.losses import best_step, spare_violation
+from margrove.outputs.tables import HINGE, SQUARED_HINGE, Attributes, Floats, Indices
 
 Places = NDArray[np.uint32]  # without a sign, so that no index has to be checked for counting from the end
 
@@ -131,21 +132,25 @@ def take_step(block: Block, b: int, t: float) -> None:
 
 @kernel
 def ascend_shared(
-    block: Block, beta: Floats, cost: Floats, bound: float, sq: float, eps: float, max_steps: int
+    block: Block, beta: Floats, cost: Floats, bound: float, loss: int, sq: float, eps: float, max_steps: int
 ) -> float:
     """Slack "example": move weight from the lowest violation that has any to the highest, until psi <= eps.
 
-    The unused part of the bound, `spare`, is weight on a contrast of violation zero (index -1).
+    The unused part of the bound, `spare`, is weight on a contrast of violation phi*' (index -1): zero for the
+    hinge loss.
     """
     k = beta.shape[0]
     zero = bound * 0
-    spare = bound - beta.sum()
-    if spare <= 1e-7 * bound:
-        spare = zero
+    total = beta.sum()
+    endless = loss == SQUARED_HINGE
     before = zero
     for step in range(max_steps):
-        hi, top = -1, zero
-        lo, low = -1, zero if spare > 0 else zero + np.inf
+        spare = zero + np.inf if endless else bound - total
+        if spare <= 1e-7 * bound:
+            spare = zero
+        level = spare_violation(loss, total / bound)
+        hi, top = -1, level
+        lo, low = -1, level if spare > 0 else zero + np.inf
         for b in range(k):
             if block.H[b] > top:
                 hi, top = b, block.H[b]
@@ -167,17 +172,21 @@ def ascend_shared(
             slope -= cost[lo] * dot(block, lo, block.line)
         limit = beta[lo] if lo >= 0 else spare
         t = limit
-        if psi < sq * slope * limit:
-            t = psi / (sq * slope)
-        left = limit - t if t < limit else zero
-        if lo >= 0:
-            beta[lo] = left
+        if loss == HINGE or (hi >= 0 and lo >= 0):
+            if psi < sq * slope * limit:
+                t = psi / (sq * slope)
+        elif hi >= 0:
+            t = best_step(loss, bound, total, block.H[hi], sq * slope, zero, limit)
         else:
-            spare = left
+            t = -best_step(loss, bound, total, block.H[lo], sq * slope, -limit, zero)
         if hi >= 0:
             beta[hi] += t
         else:
-            spare += t
+            total -= t
+        if lo >= 0:
+            beta[lo] = beta[lo] - t if t < limit else zero
+        else:
+            total += t
         for b in range(k):
             block.H[b] -= t * sq * cost[b] * dot(block, b, block.line)
         if hi >= 0:
@@ -189,16 +198,17 @@ def ascend_shared(
 
 @kernel
 def ascend_pairs(
-    block: Block, beta: Floats, cost: Floats, bound: float, sq: float, eps: float, max_steps: int
+    block: Block, beta: Floats, cost: Floats, bound: float, loss: int, sq: float, eps: float, max_steps: int
 ) -> float:
     """Slack "pair": move the variable with the largest psi of its own, until that is <= eps."""
     zero = bound * 0
+    most = zero + np.inf if loss == SQUARED_HINGE else bound
     before = zero
     for step in range(max_steps):
         best, psi = -1, zero
         for b in range(beta.shape[0]):
-            h = block.H[b]
-            if (h > psi and beta[b] < bound) or (-h > psi and beta[b] > 0):
+            h = block.H[b] - spare_violation(loss, beta[b] / bound)
+            if (h > psi and beta[b] < most) or (-h > psi and beta[b] > 0):
                 best, psi = b, abs(h)
         if step == 0:
             before = psi
@@ -207,11 +217,10 @@ def ascend_pairs(
         add_to_line(block, best, cost[best])
         slope = sq * cost[best] * dot(block, best, block.line)
         old = beta[best]
-        end = bound if block.H[best] > 0 else zero
-        if abs(block.H[best]) < slope * abs(end - old):
-            end = old + block.H[best] / slope
-        t = end - old
-        beta[best] = end
+        t = best_step(loss, bound, old, block.H[best], slope, -old, most - old)
+        beta[best] = old + t if t > -old else zero
+        if t == most - old:
+            beta[best] = most
         for b in range(beta.shape[0]):
             block.H[b] -= t * sq * cost[b] * dot(block, b, block.line)
         take_step(block, best, t)

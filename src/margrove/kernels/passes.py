@@ -32,8 +32,9 @@ from margrove.kernels.block import (
     write_contrast,
 )
 from margrove.kernels.jit import kernel
+from margrove.kernels.losses import conjugate, loss_at, spare_violation
 from margrove.kernels.scores import cost_row, score_nodes, score_outputs
-from margrove.outputs.tables import Floats, Indices, Inputs, Pointers, Problem, Slots
+from margrove.outputs.tables import LOGISTIC, SQUARED_HINGE, Floats, Indices, Inputs, Pointers, Problem, Slots
 
 CHUNK = 64  # outputs tested together for any violation worth a closer look
 STREAM = 12  # reading a weight in passing costs about this much less than fetching it alone
@@ -53,7 +54,7 @@ class Scratch(NamedTuple):
 class Statistics(NamedTuple):
     """What a pass found out about each example (n)."""
 
-    loss: NDArray[np.float64]  # xi
+    loss: NDArray[np.float64]  # phi of the largest violation, or the sum of phi: xi for the hinge loss
     gap: NDArray[np.float64]  # share of the duality gap (E.5)
     psi: NDArray[np.float64]  # optimality measure (E.3)
     norm: NDArray[np.float64]  # part of |W|^2
@@ -102,10 +103,10 @@ def drop_idle(slots: Slots, i: int, H: Floats, floor: float) -> None:
 
 
 @kernel
-def scale_by_lack(d: Floats, base: float, F: Floats) -> None:
-    """From costs to violations: d (base + F), with base = 1 - F of the right output (E.1)."""
+def violations(d: Floats, base: float, F: Floats) -> None:
+    """From costs to violations d (base + F), base = 1 - F of the right output (E.1); none without cost."""
     for r in range(F.shape[0]):
-        d[r] *= base + F[r]
+        d[r] = d[r] * (base + F[r]) if d[r] > 0 else -np.inf
 
 
 @kernel
@@ -151,52 +152,64 @@ def look_at_all(
     s, T, F, d = scratch.s, scratch.T, scratch.F, scratch.d
     worst, H = scratch.worst, scratch.block.H
     targets = problem.targets
-    score_nodes(problem.inputs, i, W, s)
+    score_nodes(problem.inputs, i, W, problem.attributes.base, s)
     add_private_everywhere(problem, slots, i, scratch.block, s)
     score_outputs(problem.attributes, s, T, F)
     start = slots.ptr[i]
     bound = targets.bound[i]
     zero = bound * 0
-    spare, low, psi = bound, zero + np.inf, zero
-    loss, weighted, norm, linear = zero, zero, zero, zero
+    total, low, psi = zero, zero + np.inf, zero
+    worst_yet, loss, weighted, norm, linear = zero - np.inf, zero, zero, zero, zero
+    endless = targets.loss == SQUARED_HINGE
     for b in range(slots.used[i]):
         cost, beta = slots.cost[start + b], slots.beta[start + b]
         H[b] = cost * (1 - F[slots.pos[start + b]] + F[slots.neg[start + b]])
         weighted += beta * H[b]
         norm += beta * (cost - H[b])
         linear += beta * cost
-        spare -= beta
+        total += beta
         if shared:
-            loss = max(loss, H[b])
+            worst_yet = max(worst_yet, H[b])
         else:
-            loss += max(H[b], zero)
-            if beta < bound:
-                psi = max(psi, H[b])
+            level = spare_violation(targets.loss, beta / bound)
+            loss += loss_at(targets.loss, H[b])
+            weighted -= bound * conjugate(targets.loss, beta / bound)
+            if endless or beta < bound:
+                psi = max(psi, H[b] - level)
+            if beta > 0:
+                psi = max(psi, level - H[b])
         if beta > 0:
             low = min(low, H[b])
-            if not shared:
-                psi = max(psi, -H[b])
-    if spare > 1e-7 * bound:
-        low = min(low, zero)
-    floor = max(low, zero) if shared else zero
+    floor = zero
+    if shared:
+        level = spare_violation(targets.loss, total / bound)
+        weighted -= bound * conjugate(targets.loss, total / bound)
+        # no contrast above the lowest that carries weight is missed, so the loss is that of the highest
+        floor = low if low < np.inf else zero - np.inf
+        if targets.loss != LOGISTIC:
+            floor = max(floor, zero)
+        if endless or bound - total > 1e-7 * bound:
+            low = min(low, level)
     drop_idle(slots, i, H, floor)
-    known = loss
+    known = worst_yet if shared else loss
     missed = 0
     for a in range(targets.ptr[i], targets.ptr[i + 1]):
         p = targets.idx[a]
         base = 1 - F[p]
+        first, last = targets.first[p], targets.last[p]
         cost_row(problem.costs, p, d)
         for other in range(targets.ptr[i], targets.ptr[i + 1]):
             d[targets.idx[other]] = 0.0
         for b in range(slots.used[i]):
             if slots.pos[start + b] == p:
                 d[slots.neg[start + b]] = 0.0
-        scale_by_lack(d, base, F)
+        violations(d[first:last], base, F[first:last])
         count, least = 0, floor
-        for chunk in range(0, F.shape[0], CHUNK):
-            if not any_above(d[chunk : chunk + CHUNK], least):
+        for chunk in range(first, last, CHUNK):
+            chunk_end = min(chunk + CHUNK, last)
+            if not any_above(d[chunk:chunk_end], least):
                 continue
-            for r in range(chunk, min(chunk + CHUNK, F.shape[0])):
+            for r in range(chunk, chunk_end):
                 if not d[r] > least:
                     continue
                 if shared:
@@ -206,28 +219,33 @@ def look_at_all(
                 else:
                     worst[count] = r
                     count += 1
-                    loss += d[r]
+                    loss += loss_at(targets.loss, d[r])
                     psi = max(psi, d[r])
         if shared and count > 0:
-            loss = max(loss, d[worst[0]])
+            worst_yet = max(worst_yet, d[worst[0]])
         for e in range(count):
             r = worst[e]
-            if not offer(slots, i, p, r, d[r] / (base + F[r]), d[r], H):
+            lack = base + F[r]
+            if not offer(slots, i, p, r, d[r] / lack if lack != 0 else 1.0, d[r], H):
                 missed = 1
                 break
     if shared:
-        psi = loss - min(low, loss)
+        loss = loss_at(targets.loss, worst_yet)
+        top = max(worst_yet, spare_violation(targets.loss, total / bound))
+        psi = top - min(low, top)
     found.loss[i] = loss
     found.gap[i] = bound * loss - weighted
     found.psi[i] = psi
     found.norm[i], found.linear[i] = norm, linear
-    found.fresh[i], found.missed[i] = int(loss > known), missed
+    found.fresh[i] = int(worst_yet > known if shared else loss > known)
+    found.missed[i] = missed
 
 
 @kernel
-def gather_scores(inputs: Inputs, i: int, W: Floats, nodes: Places, score: Floats) -> None:
+def gather_scores(inputs: Inputs, i: int, W: Floats, base: Floats, nodes: Places, score: Floats) -> None:
     """Scores of a few nodes only."""
-    score[: nodes.shape[0]] = 0.0
+    for u in range(nodes.shape[0]):
+        score[u] = base[nodes[u]]
     for e in range(inputs.ptr[i], inputs.ptr[i + 1]):
         w, x = W[inputs.idx[e]], inputs.val[e]
         for u in range(nodes.shape[0]):
@@ -236,16 +254,26 @@ def gather_scores(inputs: Inputs, i: int, W: Floats, nodes: Places, score: Float
 
 @kernel
 def add_to_weights(inputs: Inputs, i: int, W: Floats, nodes: Places, change: Floats) -> None:
-    """W += x_i change' on a few nodes; `change` is cleared, both lists are compacted to skip zeros."""
+    """W += x_i change' on a few nodes; `change` is cleared, both lists are compacted to skip zeros.
+
+    With a similarity, W holds scores, and what they gain is the similarity to example i.
+    """
     count = 0
     for u in range(nodes.shape[0]):
         if change[u] != 0:
             nodes[count], change[count] = nodes[u], change[u]
             count += 1
-    for e in range(inputs.ptr[i], inputs.ptr[i + 1]):
-        w, x = W[inputs.idx[e]], inputs.val[e]
-        for u in range(count):
-            w[nodes[u]] += x * change[u]
+    if inputs.gram.shape[0] > 0:
+        row = inputs.gram[inputs.at[i]]
+        for j in range(row.shape[0]):
+            w, x = W[j], row[j]
+            for u in range(count):
+                w[nodes[u]] += x * change[u]
+    else:
+        for e in range(inputs.ptr[i], inputs.ptr[i + 1]):
+            w, x = W[inputs.idx[e]], inputs.val[e]
+            for u in range(count):
+                w[nodes[u]] += x * change[u]
     change[: nodes.shape[0]] = 0.0
 
 
@@ -290,22 +318,24 @@ def ascend(
         n_nodes = load_contrasts(block, problem.attributes, pos, neg)
         nodes = block.nodes[:n_nodes]
         stream = W.shape[1] < n_nodes * STREAM
+        base = problem.attributes.base
         if not full and stream:
-            score_nodes(problem.inputs, i, W, scratch.s)
+            score_nodes(problem.inputs, i, W, base, scratch.s)
         if full or stream:
             for u in range(n_nodes):
                 block.score[u] = scratch.s[nodes[u]]
         else:
-            gather_scores(problem.inputs, i, W, nodes, block.score)
+            gather_scores(problem.inputs, i, W, base, nodes, block.score)
         if not full and problem.inputs.private[i] > 0:
             add_private(block, beta, cost, problem.inputs.private[i])
         for b in range(beta.shape[0]):
             block.H[b] = cost[b] * (1 - dot(block, b, block.score))
         bound, sq = problem.targets.bound[i], problem.inputs.sqnorm[i]
+        loss = problem.targets.loss
         if shared:
-            psi = ascend_shared(block, beta, cost, bound, sq, eps, max_steps)
+            psi = ascend_shared(block, beta, cost, bound, loss, sq, eps, max_steps)
         else:
-            psi = ascend_pairs(block, beta, cost, bound, sq, eps, max_steps)
+            psi = ascend_pairs(block, beta, cost, bound, loss, sq, eps, max_steps)
         found.psi[i] = psi
         unload_contrasts(block, n_nodes)
         if psi > eps:

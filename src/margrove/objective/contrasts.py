@@ -1,13 +1,16 @@
-"""The contrast problem (maths.md, P.1-P.4, D.1-D.3), from its definition.
+"""The contrast problem (maths.md, P.1-P.4, D.1-D.7), from its definition.
 
-    minimise   1/2 |W|^2 + sum_i bound_i xi_i(W)                                                  (P.3)
-    xi_i = max(0, max H)  (slack "example")   or   sum max(0, H)  (slack "pair"),
-           over H = cost(y, r) (1 - F_y + F_r), y right and r wrong for example i, F = Lambda W' x_i
+    minimise   1/2 |W - G|^2 + sum_i bound_i xi_i(W)                                              (P.6)
+    xi_i = phi(max H)  (slack "example")   or   sum phi(H)  (slack "pair"),
+           over H = cost(y, r) (1 - F_y + F_r), y right for example i and r wrong and a rival of y,
+           F = Lambda (W' x_i + base)
 
-    maximise   sum alpha - 1/2 |W(alpha)|^2,    W(alpha) = sum alpha x_i (Lambda[y] - Lambda[r])'   (D.1)
-    alpha >= 0,  sum_r alpha / cost <= bound_i  (example),   each alpha / cost <= bound_i  (pair)
+    maximise   sum alpha (1 - <a, base>) - sum_i bound_i phi*(sum alpha / cost / bound_i)
+               - 1/2 |V|^2 - <V, G>,     V = sum alpha x_i a',  a = Lambda[y] - Lambda[r],  alpha >= 0   (D.7)
 
-`W` is features x columns of Lambda. Nothing here is incremental, and nothing is shared with the kernels.
+phi is the loss (losses.py): for the hinge loss (P.3) and (D.1). G, the offset, and base are zero but in the
+steps of other solvers. `W` is inputs x columns of Lambda. Nothing here is incremental, and nothing is shared
+with the kernels.
 """
 
 from __future__ import annotations
@@ -20,6 +23,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from margrove.objective.inputs import Similarities, Vectors
+from margrove.objective.losses import Loss, conjugate, loss_of
 
 Slack = Literal["example", "pair"]
 Array = NDArray[Any]
@@ -38,8 +44,8 @@ class Duals(NamedTuple):
 class ContrastProblem:
     """All that the problem is made of."""
 
-    X: Any
-    """Inputs, n x d, CSR."""
+    inputs: Vectors | Similarities
+    """The n examples, as vectors or by their inner products."""
     Y: Any
     """Right outputs, n x q, CSR of ones."""
     Lambda: Any
@@ -49,10 +55,24 @@ class ContrastProblem:
     bound: NDArray[np.float64]
     """What the slack of each example costs: C times its weight."""
     slack: Slack = "example"
+    loss: Loss = "hinge"
+    rivals: tuple[Array, Array] | None = None
+    """Output y is compared with outputs rivals[0][y] up to rivals[1][y]; None is all."""
+    base: Array | None = None
+    """Added to the scores of the columns."""
+    offset: Array | None = None
+    """G, as W."""
+
+    @cached_property
+    def ranges(self) -> tuple[Array, Array]:
+        """Where the rivals of each output begin and end."""
+        q = self.Y.shape[1]
+        return (np.zeros(q, np.int64), np.full(q, q)) if self.rivals is None else self.rivals
 
     def slacks(self, W: Array, block: int = 1 << 17) -> NDArray[np.float64]:
         """xi_i (P.4), a block of rows at a time that stays in the processor's cache."""
-        xi = np.zeros(self.X.shape[0])
+        n = self.inputs.shape[0]
+        xi, worst = np.zeros(n), np.full(n, -np.inf)
         for rows, F in self._scores(W, block):
             Y = self.Y[rows]
             example = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
@@ -63,22 +83,26 @@ class ContrastProblem:
                 place = np.full(len(F), -1)
                 place[e] = np.arange(len(e))
                 right = place[example] >= 0
-                H[place[example[right]], Y.indices[right]] = 0.0
+                H[place[example[right]], Y.indices[right]] = -np.inf
+                if self.rivals is not None:
+                    r = np.arange(H.shape[1])
+                    H[(r < self.rivals[0][y][:, None]) | (r >= self.rivals[1][y][:, None])] = -np.inf
                 if self.slack == "example":
-                    xi[rows.start + e] = np.maximum(xi[rows.start + e], H.max(axis=1))
+                    worst[rows.start + e] = np.maximum(worst[rows.start + e], H.max(axis=1))
                 else:
-                    xi[rows.start + e] += np.maximum(H, 0.0, out=H).sum(axis=1, dtype=np.float64)
-        return xi
+                    xi[rows.start + e] += loss_of(self.loss, H).sum(axis=1, dtype=np.float64)
+        return loss_of(self.loss, worst) if self.slack == "example" else xi
 
     def _scores(self, W: Array, block: int) -> Iterator[tuple[slice, Array]]:
         """Output scores of blocks of examples."""
         n, q = self.Y.shape
         step = max(1, block // max(q, 1))
         Lambda_T = self.Lambda.T.astype(W.dtype)
-        X = self.X.astype(W.dtype, copy=False)
         for start in range(0, n, step):
             rows = slice(start, min(start + step, n))
-            S = X[rows] @ W
+            S = self.inputs.scores(W, rows)
+            if self.base is not None:
+                S = S + self.base.astype(W.dtype)
             yield rows, S if self._one_hot else S @ Lambda_T
 
     @cached_property
@@ -103,35 +127,48 @@ class ContrastProblem:
         return rows
 
     def penalty(self, W: Array) -> float:
-        """1/2 |W|^2."""
-        flat = W.ravel(order="K")
-        return 0.5 * sum(
-            float(np.square(flat[k : k + (1 << 20)], dtype=np.float64).sum())
-            for k in range(0, flat.size, 1 << 20)
-        )
+        """1/2 |W - G|^2."""
+        V = W if self.offset is None else W - self.offset
+        return 0.5 * self.inputs.inner(V, V)
 
     def primal(self, W: Array) -> float:
-        """(P.3)."""
+        """(P.6)."""
         return self.penalty(W) + float(self.bound @ self.slacks(W))
 
     def weights(self, duals: Duals, dtype: Any = np.float64) -> Array:
-        """W(alpha) (D.2), features x columns."""
+        """W(alpha) = G + V (D.7), inputs x columns."""
         n, q = self.Y.shape
         rows = np.concatenate([duals.example, duals.example])
         outputs = np.concatenate([duals.pos, duals.neg])
         signed = np.concatenate([duals.alpha, -duals.alpha])
-        A = (sp.csr_array((signed, (rows, outputs)), shape=(n, q)) @ self.Lambda).astype(dtype)
-        W: Array = (self.X.T.tocsr().astype(dtype) @ A).toarray()
-        return W
+        A = sp.csr_array((signed, (rows, outputs)), shape=(n, q)) @ self.Lambda
+        V = self.inputs.combine(A, dtype)
+        return V if self.offset is None else V + self.offset.astype(dtype)
 
     def dual(self, duals: Duals, W: Array) -> float:
-        """(D.1), where W = W(alpha)."""
-        return float(duals.alpha.sum() - self.penalty(W))
+        """(D.7), where W = W(alpha)."""
+        value = float(duals.alpha.sum() - self.penalty(W))
+        if self.loss != "hinge":
+            value -= self._conjugates(duals)
+        if self.base is not None:
+            lift = self.Lambda @ self.base
+            value -= float(duals.alpha @ (lift[duals.pos] - lift[duals.neg]))
+        if self.offset is not None:
+            value -= self.inputs.inner(W - self.offset, self.offset)
+        return value
+
+    def _conjugates(self, duals: Duals) -> float:
+        beta = duals.alpha / self.cost.pairs(duals.pos, duals.neg)
+        if self.slack == "example":
+            total = np.bincount(duals.example, weights=beta, minlength=len(self.bound))
+            return float(self.bound @ conjugate(self.loss, total / self.bound))
+        bound = self.bound[duals.example]
+        return float(bound @ conjugate(self.loss, beta / bound))
 
     def infeasibility(self, duals: Duals) -> float:
         """By how much the constraints of (D.1) are broken, as a share of the bound."""
-        if not len(duals.alpha):
-            return 0.0
+        if not len(duals.alpha) or self.loss == "squared-hinge":
+            return float(max(0.0, -duals.alpha.min(initial=0.0)))
         beta = duals.alpha / self.cost.pairs(duals.pos, duals.neg)
         if self.slack == "example":
             beta, bound = np.bincount(duals.example, weights=beta, minlength=len(self.bound)), self.bound
@@ -140,7 +177,12 @@ class ContrastProblem:
         return float(max(0.0, -duals.alpha.min(), ((beta - bound) / bound)[bound > 0].max(initial=0.0)))
 
     @cached_property
-    def n_contrasts(self) -> int:
-        """How many dual variables there are."""
-        right = np.diff(self.Y.indptr).astype(np.int64)
-        return int((right * (self.Y.shape[1] - right)).sum())
+    def n_contrasts(self) -> NDArray[np.int64]:
+        """How many contrasts, and so dual variables, each example has."""
+        n, q = self.Y.shape
+        example = np.repeat(np.arange(n), np.diff(self.Y.indptr))
+        first, last = (side[self.Y.indices] for side in self.ranges)
+        place = example * q + self.Y.indices  # sorted
+        right = np.searchsorted(place, example * q + last) - np.searchsorted(place, example * q + first)
+        count = np.bincount(example, weights=last - first - right, minlength=n)
+        return count.astype(np.int64)

@@ -18,6 +18,13 @@ class Layout(NamedTuple):
     n_columns: int
 
 
+def typed(layout: Layout, dtype: Any) -> Layout:
+    """The same with floating arrays of one type."""
+    a = layout.attributes
+    own, val, base = (part.astype(dtype) for part in (a.own, a.val, a.base))
+    return layout._replace(attributes=a._replace(own=own, val=val, base=base))
+
+
 def arrange(Lambda: Any, dtype: Any) -> Layout:
     """Give each output one column of its own where it has one, and group outputs that share all the rest.
 
@@ -54,5 +61,6 @@ def arrange(Lambda: Any, dtype: Any) -> Layout:
     entries = [np.arange(ptr[r], ptr[r + 1]) for r in leaders]
     chosen = np.concatenate([*entries, np.empty(0, np.int64)]).astype(np.int64)
     group_ptr = np.cumsum([0, *map(len, entries)]).astype(np.int64)
-    attributes = Attributes(own, group, group_ptr, idx[chosen], val[chosen])
+    base = np.zeros(q + len(shared), dtype)
+    attributes = Attributes(own, group, group_ptr, idx[chosen], val[chosen], base)
     return Layout(attributes, columns, q + len(shared))

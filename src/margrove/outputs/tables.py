@@ -15,12 +15,17 @@ Floats = NDArray[np.floating[Any]]
 Indices = NDArray[np.int32]
 Pointers = NDArray[np.int64]
 
+HINGE, SQUARED_HINGE, LOGISTIC = range(3)  # the losses of Targets.loss
+
 
 class Inputs(NamedTuple):
     """Examples as compressed sparse rows, with the squared norm of each in full.
 
     Inputs that no other example has are left out of the rows. `private` is the squared norm of these: their
     part of the example's node scores is that times the sum of its own beta d a (E.11).
+
+    With a similarity in place of inputs, row i is a single one in column i: what the engine keeps by "input"
+    are then the scores of all examples, and `gram[at[i]]` is what a step of example i adds to them (E.12).
     """
 
     ptr: Pointers
@@ -28,14 +33,22 @@ class Inputs(NamedTuple):
     val: Floats
     sqnorm: Floats
     private: Floats
+    gram: Floats
+    at: Indices
 
 
 class Targets(NamedTuple):
-    """The right outputs of each example, and `bound`, what its slack costs: C times its weight."""
+    """The right outputs of each example, and `bound`, what its slack costs: C times its weight.
+
+    Right output p is compared with the outputs from first[p] up to last[p] that are not right.
+    """
 
     ptr: Pointers
     idx: Indices
     bound: Floats
+    first: Indices
+    last: Indices
+    loss: int
 
 
 class Attributes(NamedTuple):
@@ -43,7 +56,8 @@ class Attributes(NamedTuple):
 
     Column r < q belongs to output r alone, with weight own[r]. Outputs whose other attributes are the same
     (siblings in a tree) form a group, and group g has val[ptr[g]:ptr[g + 1]] in columns idx[...] >= q.
-    So F[r] = own[r] s[r] + T[group[r]], with T computed once for each group (E.9).
+    So F[r] = own[r] s[r] + T[group[r]], with T computed once for each group (E.9). `base` is added to the
+    scores of the columns.
     """
 
     own: Floats
@@ -51,6 +65,7 @@ class Attributes(NamedTuple):
     ptr: Pointers
     idx: Indices
     val: Floats
+    base: Floats
 
 
 class Costs(NamedTuple):

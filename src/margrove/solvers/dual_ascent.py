@@ -11,7 +11,7 @@ definitions, and only its verdict ends the fit.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from margrove.kernels import passes
 from margrove.objective.certificate import Certificate, Status
 from margrove.objective.contrasts import ContrastProblem, Duals
-from margrove.outputs.layout import Layout
-from margrove.outputs.ranking import costs_of, inputs_of, targets_of
+from margrove.objective.inputs import Similarities, Vectors
+from margrove.outputs.layout import Layout, typed
+from margrove.outputs.ranking import costs_of, inputs_of, similar_inputs_of, targets_of
 from margrove.outputs.tables import Problem
 from margrove.solvers.state import empty_slots, filled, moved, no_findings, scratch
 
@@ -33,6 +34,7 @@ STEPS = 15  # of the small problem of one example, at one visit
 START = 0.1  # psi that the first pass leaves alone, in units of the margin
 SETTLED = 0.2  # examples with psi below this share of the average gap are left alone
 NEIGHBOURS = 2048  # examples shuffled together: order is random, yet likely neighbours share weights in cache
+ROWS_AT_A_TIME = 1 << 24  # similarities that are at hand together
 PATIENCE = 15  # searches that neither raise the dual nor lower the gap: the arithmetic has no more to give
 
 
@@ -116,19 +118,24 @@ class _Ascent:
     def __init__(
         self, problem: ContrastProblem, layout: Layout, dtype: Any, n_threads: int, rng: np.random.Generator
     ) -> None:
-        inputs, self.features = inputs_of(problem.X, dtype)
+        given = problem.inputs
+        self.similar = isinstance(given, Similarities)
+        if isinstance(given, Vectors):
+            inputs, self.features = inputs_of(given.X, dtype, alone=problem.offset is None)
+        else:
+            inputs, self.features = similar_inputs_of(given.diagonal(), dtype), np.arange(given.shape[0])
+        base = np.zeros(layout.n_columns) if problem.base is None else problem.base
         self.tables = Problem(
             inputs,
-            targets_of(problem.Y, problem.bound, dtype),
-            layout.attributes,
+            targets_of(problem.Y, problem.bound, dtype, problem.ranges, problem.loss),
+            typed(layout, dtype).attributes._replace(base=base.astype(dtype)),
             costs_of(problem.cost, dtype),
         )
         self.problem = problem
         self.bound = problem.bound
         self.shared = problem.slack == "example"
         self.n, self.q = problem.Y.shape
-        right = np.diff(problem.Y.indptr).astype(np.int64)
-        self.n_contrasts = right * (self.q - right)
+        self.n_contrasts = problem.n_contrasts
         self.n_columns = layout.n_columns
         self.rng = rng
         self.n_threads = n_threads
@@ -136,6 +143,8 @@ class _Ascent:
         self.found = no_findings(self.n)
         self.slots = empty_slots(np.minimum(self.n_contrasts, CAPACITY), dtype)
         self._allocate()
+        if problem.offset is not None:
+            self.take_over(problem.offset)
 
     def _allocate(self) -> None:
         offers = min(OFFERS, self.q) if self.shared else self.q
@@ -151,9 +160,23 @@ class _Ascent:
             order = self.rng.permutation(examples)
         else:
             order = examples[np.lexsort((self.rng.random(len(examples)), place[block]))]
-        passes.ascend(
-            self.tables, self.slots, order, self.W, self.scratch[0], self.shared, self.found, full, eps, STEPS
-        )
+        for part, tables in self._with_rows(order):
+            passes.ascend(
+                tables, self.slots, part, self.W, self.scratch[0], self.shared, self.found, full, eps, STEPS
+            )
+
+    def _with_rows(self, order: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], Problem]]:
+        """The examples with what their steps need: with a similarity, so many of its rows at a time."""
+        inputs = self.problem.inputs
+        if not isinstance(inputs, Similarities):
+            yield order, self.tables
+            return
+        size = max(1, ROWS_AT_A_TIME // self.n)
+        for start in range(0, len(order), size):
+            part = order[start : start + size]
+            gram = np.ascontiguousarray(inputs.rows(part, self.W.dtype))
+            self.tables.inputs.at[part] = np.arange(len(part))
+            yield part, self.tables._replace(inputs=self.tables.inputs._replace(gram=gram))
 
     def search(self) -> tuple[float, float]:
         """Look at all contrasts; return the gap and the primal."""
@@ -169,8 +192,14 @@ class _Ascent:
         else:
             with ThreadPoolExecutor(self.n_threads) as pool:
                 list(pool.map(look, range(self.n_threads)))
-        primal = 0.5 * max(self.found.norm.sum(), 0.0) + float(self.bound @ self.found.loss)
+        primal = self._penalty() + float(self.bound @ self.found.loss)
         return max(float(self.found.gap.sum()), 0.0), primal
+
+    def _penalty(self) -> float:
+        """1/2 |W - G|^2, from the last pass where that is all of what it summed."""
+        if self.problem.base is None and self.problem.offset is None:
+            return 0.5 * max(float(self.found.norm.sum()), 0.0)
+        return self.problem.penalty(self.problem.weights(self.duals()))
 
     def make_room(self) -> None:
         """Double the slots of examples that had too few."""
@@ -197,7 +226,9 @@ class _Ascent:
         """The positive dual variables, made feasible to the last bit of double precision."""
         example, place = filled(self.slots)
         beta = self.slots.beta[place].astype(np.float64)
-        if self.shared:
+        if self.problem.loss == "squared-hinge":
+            pass  # nothing bounds them
+        elif self.shared:
             total = np.bincount(example, weights=beta, minlength=self.n)
             beta *= (self.bound / np.maximum(total, self.bound))[example]
         else:
@@ -227,4 +258,4 @@ class _Ascent:
 
     def take_over(self, W: NDArray[Any]) -> None:
         """Go on from weights that are free of the rounding of many small updates."""
-        self.W[:] = W[self.features]
+        self.W[:] = self.problem.inputs.scores(W, slice(None)) if self.similar else W[self.features]

@@ -1,0 +1,147 @@
+"""The two ways in which inputs enter a problem: as vectors, or by their inner products alone.
+
+Either way a model is a matrix W with a column for each attribute. With vectors, its rows are weights of
+features; with inner products (a similarity), coefficients of the training examples (the representer theorem:
+Cai 4.16, Zhou's Theorem 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+CHUNK = 1 << 20  # numbers summed in single precision's own squares, at most
+
+
+class Inputs(Protocol):
+    """What a problem asks of its inputs."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Examples, and rows of W."""
+
+    def scores(self, W: Array, rows: slice) -> Array:
+        """What W gives to some of the examples."""
+
+    def combine(self, A: Any, dtype: Any) -> Array:
+        """The W whose columns are sums of examples, with coefficients A (examples x columns, sparse)."""
+
+    def inner(self, V: Array, W: Array) -> float:
+        """The inner product of two models."""
+
+    def take(self, rows: NDArray[np.intp]) -> Inputs:
+        """Some of the examples."""
+
+    def held_out(self, W: Array, rows: NDArray[np.intp], learned: NDArray[np.intp]) -> Array:
+        """Scores of some of the examples by a model of others."""
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Sparse rows, n x d."""
+
+    X: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Examples, and features."""
+        n, d = self.X.shape
+        return n, d
+
+    def scores(self, W: Array, rows: slice) -> Array:
+        """X W."""
+        S: Array = self.X[rows].astype(W.dtype, copy=False) @ W
+        return S
+
+    def combine(self, A: Any, dtype: Any) -> Array:
+        """X' A."""
+        W: Array = (self.X.T.tocsr().astype(dtype) @ A.astype(dtype)).toarray()
+        return W
+
+    def inner(self, V: Array, W: Array) -> float:
+        """tr V' W."""
+        v, w = V.ravel(order="K"), W.ravel(order="K")
+        if V is W or V.flags.c_contiguous == W.flags.c_contiguous:
+            parts = range(0, v.size, CHUNK)
+            return sum(
+                float(np.multiply(v[k : k + CHUNK], w[k : k + CHUNK], dtype=np.float64).sum()) for k in parts
+            )
+        return float(np.sum(V.astype(np.float64) * W))
+
+    def take(self, rows: NDArray[np.intp]) -> Vectors:
+        """Some rows."""
+        return Vectors(self.X[rows])
+
+    def held_out(self, W: Array, rows: NDArray[np.intp], learned: NDArray[np.intp]) -> Array:
+        """X W, whoever it was learned from."""
+        S: Array = self.X[rows].astype(W.dtype, copy=False) @ W
+        return S
+
+
+class Gram(Protocol):
+    """Inner products of the training examples, computed when asked for."""
+
+    def diagonal(self) -> Array:
+        """Each example with itself."""
+
+    def rows(self, indices: NDArray[np.intp]) -> Array:
+        """Some examples with all."""
+
+
+@dataclass(frozen=True)
+class Similarities:
+    """Examples known by their inner products alone; `gram` has them all, `kept` are those of this problem."""
+
+    gram: Gram
+    kept: NDArray[np.intp]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Examples, twice."""
+        return len(self.kept), len(self.kept)
+
+    def diagonal(self) -> Array:
+        """Each example with itself."""
+        return self.gram.diagonal()[self.kept]
+
+    def rows(self, indices: NDArray[np.intp], dtype: Any = np.float64) -> Array:
+        """Some of the examples with all of them."""
+        block = self.gram.rows(self.kept[indices]).astype(dtype, copy=False)
+        if block.shape[1] == len(self.kept) and (self.kept == np.arange(len(self.kept))).all():
+            return block
+        return block[:, self.kept]
+
+    def scores(self, W: Array, rows: slice) -> Array:
+        """K W."""
+        S: Array = self.rows(np.arange(len(self.kept))[rows], W.dtype) @ W
+        return S
+
+    def combine(self, A: Any, dtype: Any) -> Array:
+        """The coefficients themselves."""
+        W: Array = sp.csr_array(A).toarray().astype(dtype)
+        return W
+
+    def inner(self, V: Array, W: Array) -> float:
+        """tr V' K W."""
+        parts = (V[rows].astype(np.float64) * self.scores(W, rows) for rows in self._blocks())
+        return sum(float(part.sum()) for part in parts)
+
+    def _blocks(self) -> Iterator[slice]:
+        n = len(self.kept)
+        step = max(1, CHUNK // max(n, 1))
+        return (slice(k, min(k + step, n)) for k in range(0, n, step))
+
+    def take(self, rows: NDArray[np.intp]) -> Similarities:
+        """Some of the examples, known to each other alone."""
+        return Similarities(self.gram, self.kept[rows])
+
+    def held_out(self, W: Array, rows: NDArray[np.intp], learned: NDArray[np.intp]) -> Array:
+        """Similarities of the former to the latter, times W."""
+        S: Array = self.rows(rows, W.dtype)[:, learned] @ W
+        return S
