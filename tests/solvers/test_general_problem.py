@@ -1,4 +1,4 @@
-"""All that the contrast problem can be beside Cai's: other losses, rivals, base scores, offsets, similarities.
+"""What the contrast problem can be beside Cai's: other losses, rivals, base scores, offsets, similarities.
 
 Each is given to a conic solver contrast by contrast, from its definition (P.6).
 """
@@ -34,7 +34,7 @@ class Table:
 
 
 def random_problem(seed, *, loss="hinge", slack="example", descent=False, base=False, offset=False):
-    """Six outputs over seven attributes, eight examples; with `descent` outputs have rivals in three groups."""
+    """Six outputs over seven attributes, eight examples; `descent` gives outputs rivals in three groups."""
     rng = np.random.default_rng(seed)
     n, d, q = 8, 4, 6
     X = rng.standard_normal((n, d))

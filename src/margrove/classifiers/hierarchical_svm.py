@@ -266,4 +266,3 @@ def _in_columns(Lambda: Any, nodes: Any, layout: Layout) -> tuple[sp.csr_array, 
     column_nodes = np.full(layout.n_columns, -1, np.int64)
     column_nodes[layout.columns] = nodes
     return arranged, column_nodes
-
