@@ -170,8 +170,9 @@ def test_scores_of_long_and_short_rows():
         )
         W = rng.standard_normal((nonzeros + 1, 3))
         s = np.full(3, np.nan)
-        scores.score_nodes(inputs, 0, W, np.zeros(3), s)
-        np.testing.assert_allclose(s, twins.naive_score_nodes(x, W), atol=1e-12)
+        base = rng.standard_normal(3)
+        scores.score_nodes(inputs, 0, W, base, s)
+        np.testing.assert_allclose(s, twins.naive_score_nodes(x, W, base), atol=1e-12)
 
 
 def test_cost_row(engine):

@@ -59,7 +59,7 @@ def check(Lambda, dtype=np.float64):
     users = (dense != 0).sum(axis=0)
     alone = ((dense != 0) & (users == 1)).any(axis=1)
     np.testing.assert_array_equal(table.own != 0, alone)
-    kinds = {"own": dtype, "group": np.int32, "ptr": np.int64, "idx": np.int32, "val": dtype}
+    kinds = {"own": dtype, "group": np.int32, "ptr": np.int64, "idx": np.int32, "val": dtype, "base": dtype}
     assert {name: part.dtype for name, part in table._asdict().items()} == {
         n: np.dtype(t) for n, t in kinds.items()
     }

@@ -141,7 +141,7 @@ def ascend_shared(
     """
     k = beta.shape[0]
     zero = bound * 0
-    total = beta.sum()
+    bound, sq, total = np.float64(bound), np.float64(sq), np.float64(beta.sum())
     endless = loss == SQUARED_HINGE
     before = zero
     for step in range(max_steps):
@@ -170,15 +170,15 @@ def ascend_shared(
             slope += cost[hi] * dot(block, hi, block.line)
         if lo >= 0:
             slope -= cost[lo] * dot(block, lo, block.line)
-        limit = beta[lo] if lo >= 0 else spare
+        limit = np.float64(beta[lo]) if lo >= 0 else spare
         t = limit
         if loss == HINGE or (hi >= 0 and lo >= 0):
             if psi < sq * slope * limit:
                 t = psi / (sq * slope)
         elif hi >= 0:
-            t = best_step(loss, bound, total, block.H[hi], sq * slope, zero, limit)
+            t = best_step(loss, bound, total, np.float64(block.H[hi]), sq * slope, zero, limit)
         else:
-            t = -best_step(loss, bound, total, block.H[lo], sq * slope, -limit, zero)
+            t = -best_step(loss, bound, total, np.float64(block.H[lo]), sq * slope, -limit, zero)
         if hi >= 0:
             beta[hi] += t
         else:
@@ -202,6 +202,7 @@ def ascend_pairs(
 ) -> float:
     """Slack "pair": move the variable with the largest psi of its own, until that is <= eps."""
     zero = bound * 0
+    bound, sq = np.float64(bound), np.float64(sq)
     most = zero + np.inf if loss == SQUARED_HINGE else bound
     before = zero
     for step in range(max_steps):
@@ -216,8 +217,8 @@ def ascend_pairs(
             break
         add_to_line(block, best, cost[best])
         slope = sq * cost[best] * dot(block, best, block.line)
-        old = beta[best]
-        t = best_step(loss, bound, old, block.H[best], slope, -old, most - old)
+        old = np.float64(beta[best])
+        t = best_step(loss, bound, old, np.float64(block.H[best]), slope, -old, most - old)
         beta[best] = old + t if t > -old else zero
         if t == most - old:
             beta[best] = most

@@ -62,6 +62,10 @@ def best_step(
     elif loss == SQUARED_HINGE:
         t = (h - total / bound / 2) / (slope + 1 / bound / 2)
     else:
+        if h - slope * low <= spare_violation(loss, (total + low) / bound):
+            return low
+        if h - slope * high >= spare_violation(loss, (total + high) / bound):
+            return high
         a, b, t = low, high, (low + high) / 2
         for _ in range(60):
             share = min(max((total + t) / bound, TINY), 1 - TINY)

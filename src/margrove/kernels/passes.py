@@ -156,7 +156,7 @@ def look_at_all(
     add_private_everywhere(problem, slots, i, scratch.block, s)
     score_outputs(problem.attributes, s, T, F)
     start = slots.ptr[i]
-    bound = targets.bound[i]
+    bound: float = np.float64(targets.bound[i])
     zero = bound * 0
     total, low, psi = zero, zero + np.inf, zero
     worst_yet, loss, weighted, norm, linear = zero - np.inf, zero, zero, zero, zero
@@ -172,7 +172,7 @@ def look_at_all(
             worst_yet = max(worst_yet, H[b])
         else:
             level = spare_violation(targets.loss, beta / bound)
-            loss += loss_at(targets.loss, H[b])
+            loss += loss_at(targets.loss, np.float64(H[b]))
             weighted -= bound * conjugate(targets.loss, beta / bound)
             if endless or beta < bound:
                 psi = max(psi, H[b] - level)
@@ -219,7 +219,7 @@ def look_at_all(
                 else:
                     worst[count] = r
                     count += 1
-                    loss += loss_at(targets.loss, d[r])
+                    loss += loss_at(targets.loss, np.float64(d[r]))
                     psi = max(psi, d[r])
         if shared and count > 0:
             worst_yet = max(worst_yet, d[worst[0]])
