@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from margrove.classifiers.examples import SINGLE_TOL
+from margrove.classifiers.scaling import EXTREME, Units
+from margrove.objective.certificate import Certificate
+from margrove.objective.contrasts import ContrastProblem, Duals
+from margrove.outputs.layout import Layout
+
+if TYPE_CHECKING:
+    from margrove.solvers.dual_ascent import Progress, Solution
+
+    Watch = Callable[[Progress], bool | None]
 
 
 @contextmanager
@@ -54,3 +70,105 @@ def n_threads(n_jobs: int | None) -> int:
     from joblib import effective_n_jobs
 
     return int(effective_n_jobs(n_jobs))
+
+
+class CertifiedFit:
+    """The way to fit of every estimator whose training problem is convex, or a sequence of such.
+
+    A subclass has `_fit`, and `_choices`, what its parameters with a few values can be.
+    """
+
+    C: float
+    tol: float
+    max_iter: int
+    n_jobs: int | None
+    verbose: int
+    random_state: Any
+    certificate_: Certificate
+    _choices: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, watch: Watch | None = None) -> Self:
+        """Learn from rows and their labels; `watch` sees the progress of every round and may end the fit.
+
+        A fit that `watch` ends by returning True gives a model, whose certificate tells how good it is. One
+        that ends with an error or a keyboard interrupt leaves the estimator as it was.
+        """
+        check_positive(self, "C", "tol")
+        check_count(self, "max_iter")
+        check_choice(self, **self._choices)
+        with unchanged_on_failure(self):
+            self._fit(X, y, sample_weight, watch)
+        self._warn_unless_converged()
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, watch: Watch | None) -> None:
+        raise NotImplementedError
+
+    def _solve(
+        self,
+        problem: ContrastProblem,
+        layout: Layout,
+        max_iter: int,
+        start: Duals | None = None,
+        watch: Watch | None = None,
+    ) -> Solution:
+        from margrove.solvers import dual_ascent  # compiles; prediction has no need of it
+
+        seed = check_random_state(0 if self.random_state is None else self.random_state).randint(2**31 - 1)
+        ordinary = problem.bound.min() > 1 / EXTREME and problem.bound.max() < EXTREME
+        dtype = np.float32 if self.tol >= SINGLE_TOL and ordinary else np.float64
+        return dual_ascent.solve(
+            problem,
+            layout,
+            tol=float(self.tol),
+            max_iter=int(max_iter),
+            rng=np.random.default_rng(seed),
+            dtype=dtype,
+            n_threads=n_threads(self.n_jobs),
+            start=start,
+            watch=watch,
+        )
+
+    def _earlier_duals(self, problem: ContrastProblem) -> Duals | None:
+        """The dual variables of the last fit, if they are of contrasts that this problem has."""
+        duals: Duals | None = getattr(self, "_duals", None)
+        if duals is None or not len(duals.alpha):
+            return None
+        n, q = problem.Y.shape
+        if duals.example.max() >= n or max(duals.pos.max(), duals.neg.max()) >= q:
+            return None
+        right = sp.csr_array(problem.Y)
+        fits = (right[duals.example, duals.pos] > 0).all() and not (right[duals.example, duals.neg] > 0).any()
+        return duals if fits else None
+
+    def _reporter(self, watch: Watch | None, units: Units) -> Watch | None:
+        """Tell of every round, in the user's units, those who want to know."""
+        if not self.verbose and watch is None:
+            return None
+
+        def report(progress: Progress) -> bool | None:
+            told = units.progress(progress)
+            if self.verbose:
+                print(
+                    f"round {told.n_iter}: primal {told.primal:.6g}, dual {told.dual:.6g}, "
+                    f"gap {told.relative_gap:.2%}, {told.seconds:.1f} s",
+                    file=sys.stderr,
+                )
+            return None if watch is None else watch(told)
+
+        return report
+
+    def _warn_unless_converged(self) -> None:
+        reached = self.certificate_
+        if reached.status in ("converged", "interrupted"):
+            return
+        change = {
+            "iteration limit": f"raise max_iter (now {self.max_iter}), raise tol, or lower C",
+            "stalled": "raise tol, lower C, or scale the features",
+        }[reached.status]
+        warnings.warn(
+            f"the relative duality gap is {reached.relative_gap:.3g}, not tol={self.tol:g} "
+            f"({reached.status} after {reached.n_iter} rounds); {change}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

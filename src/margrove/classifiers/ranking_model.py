@@ -1,19 +1,17 @@
-"""What every fitted model with the ranking output can do: score, rank, predict, save; it needs no solver."""
+"""The ranking output of a fitted model: score, rank, predict; it needs no solver."""
 
 from __future__ import annotations
 
 import operator
-import os
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from margrove.classifiers import storage
-from margrove.classifiers.targets import Classes, number_labels
+from margrove.classifiers.margin_model import MarginModel
+from margrove.classifiers.targets import number_labels
 from margrove.errors import LabelError
 from margrove.outputs.labels import check_lengths, read_weights
 from margrove.outputs.ranking import top as best
@@ -21,28 +19,13 @@ from margrove.outputs.ranking import top as best
 ROWS = 1 << 22  # scores computed together
 
 
-class RankingModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Class scores F = Lambda W x, decoded by sorting.
-
-    A fitted model has `weights_` (features x columns of Lambda), `attributes_` (Lambda, classes x columns),
-    `column_nodes_` (the taxonomy's node of each column, or None), `classes_`, `taxonomy_`, `certificate_`,
-    and `threshold_` for multilabel targets.
-    """
+class RankingModel(MarginModel):
+    """Class scores F = Lambda s, decoded by sorting; `threshold_` gives multilabel targets their sets."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
         return tags
-
-    def _check_X(self, X: Any) -> Any:
-        check_is_fitted(self, "weights_")
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
-
-    def _column_scores(self, X: Any) -> NDArray[Any]:
-        """W x for each row, by column of Lambda."""
-        scores: NDArray[Any] = X.astype(self.weights_.dtype, copy=False) @ self.weights_
-        return scores
 
     def _class_scores(self, X: Any) -> NDArray[Any]:
         """F for each row."""
@@ -69,21 +52,6 @@ class RankingModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def _is_binary(self) -> bool:
         return self._form == "label" and len(self.classes_) == 2
-
-    def node_scores(self, X: Any) -> NDArray[Any]:
-        """Score every node for every row, <w_v, x>, with columns in the order of `taxonomy_.nodes`.
-
-        A class's score is the sum over nodes of its attribute times the node's score. A node that makes no
-        difference, above all classes (as the root) or none, scores zero. With attributes that are a matrix
-        of the user's, the columns are those of `attributes_` instead.
-        """
-        X = self._check_X(X)
-        if self.column_nodes_ is None:
-            return self._column_scores(X)
-        scores = np.zeros((X.shape[0], self.taxonomy_.n_nodes), self.weights_.dtype)
-        known = self.column_nodes_ >= 0
-        scores[:, self.column_nodes_[known]] = self._column_scores(X)[:, known]
-        return scores
 
     def predict_ranking(self, X: Any, top: int | None = 5, return_scores: bool = False) -> Any:
         """Return the `top` best labels of each row, best first (rows x top), or all with None.
@@ -153,31 +121,9 @@ class RankingModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 right[rows] = ~mistakes.any(axis=1)
         return float(np.average(right, weights=read_weights(sample_weight, len(right))))
 
-    def _adopt(self, classes: Classes) -> None:
-        """Keep what prediction needs to know of the targets."""
-        self.classes_ = classes.labels
-        self.taxonomy_ = classes.taxonomy
-        self.class_nodes_ = classes.nodes
-        self._form = classes.form
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, which `margrove.load` reads."""
-        from margrove import loading
-
-        check_is_fitted(self, "weights_")
-        loading.save(self, path)
-
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the model as plain values and arrays."""
-        check_is_fitted(self, "weights_")
-        params = storage.params_to_state(self.get_params(deep=False))
-        header = {
-            "params": params,
-            "classes": storage.classes_to_state(self.classes_, self.class_nodes_, self.taxonomy_, self._form),
-            "certificate": self.certificate_.as_dict(),
-            "features": storage.features_to_state(self),
-        }
-        arrays = storage.weights_to_state(self.weights_, self.attributes_, self.column_nodes_)
+        header, arrays = super().to_state()
         if self._form != "label":
             header["threshold"] = {"at_least_one": self.threshold_.at_least_one}
             arrays["threshold"] = self.threshold_.coefficients
@@ -186,21 +132,9 @@ class RankingModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Return the model that `to_state` described; what does not fit together is refused."""
-        classes = storage.classes_from_state(header["classes"])
-        names = cls._get_param_names()
-        model = cls(**storage.params_from_state(header["params"], names, classes.taxonomy))
-        model._adopt(classes)
-        n_features, feature_names = storage.features_from_state(header["features"])
-        model.n_features_in_ = n_features
-        if feature_names is not None:
-            model.feature_names_in_ = feature_names
-        model.weights_, model.attributes_, model.column_nodes_ = storage.weights_from_state(
-            arrays, n_features, len(classes.labels), classes.taxonomy.n_nodes
-        )
-        model.certificate_ = storage.certificate_from_state(header["certificate"])
-        model.n_iter_ = model.certificate_.n_iter
-        if classes.form != "label":
+        model = super().from_state(header, arrays)
+        if model._form != "label":
             model.threshold_ = storage.threshold_from_state(
-                header["threshold"], arrays["threshold"], len(classes.labels)
+                header["threshold"], arrays["threshold"], len(model.classes_)
             )
         return model

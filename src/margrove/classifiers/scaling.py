@@ -81,3 +81,21 @@ class Units:
         """A round's report for the problem in X."""
         primal, dual = (value / self.scale / self.scale for value in (progress.primal, progress.dual))
         return progress._replace(primal=primal, dual=dual)
+
+
+@dataclass(frozen=True)
+class GramInUnits:
+    """Similarities of training inputs in the solver's units: those of X' = X / scale."""
+
+    rows_of: Any
+    """A cache of rows, in the user's units."""
+    diagonal_of: NDArray[np.float64]
+    units: Units
+
+    def diagonal(self) -> NDArray[Any]:
+        """Each input with itself."""
+        return self.units.weights(self.units.weights(self.diagonal_of))
+
+    def rows(self, indices: NDArray[np.intp]) -> NDArray[Any]:
+        """Some inputs with all."""
+        return self.units.weights(self.units.weights(self.rows_of.rows(indices)))

@@ -10,11 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from margrove import similarity
 from margrove.classifiers.label_forms import Form
 from margrove.classifiers.targets import Classes
 from margrove.classifiers.thresholds import Threshold, n_coefficients
 from margrove.errors import InvalidModelFileError
-from margrove.modelfile import pack_csr, unpack_csr
+from margrove.modelfile import pack_csr, unpack_csr, unpack_part
 from margrove.objective.certificate import Certificate, Status
 from margrove.outputs.labels import Label
 from margrove.taxonomy import Taxonomy
@@ -31,16 +32,20 @@ def params_to_state(params: Mapping[str, Any]) -> dict[str, Any]:
     Others, as objects given as cost or attributes, have done their work in training; a loaded model shows the
     default there.
     """
-    plain = {name: _plain(value) for name, value in params.items()}
+    plain = {name: similarity.spec_to_state(_plain(value)) for name, value in params.items()}
     kept = {name: value for name, value in plain.items() if _is_plain(value)}
     return kept | {name: _OWN for name, value in params.items() if isinstance(value, Taxonomy)}
 
 
 def params_from_state(state: Mapping[str, Any], names: Collection[str], taxonomy: Taxonomy) -> dict[str, Any]:
     """Constructor parameters, those among `names` that are known here."""
-    params = {name: taxonomy if value == _OWN else value for name, value in state.items() if name in names}
+    known = {name: value for name, value in state.items() if name in names}
+    params = {
+        name: taxonomy if value == _OWN else similarity.spec_from_state(value)
+        for name, value in known.items()
+    }
     for name, value in params.items():
-        if not (_is_plain(value) or value is taxonomy):
+        if isinstance(value, dict) or not (_is_plain(value) or value is taxonomy or hasattr(value, "bind")):
             raise InvalidModelFileError(f"the parameter {name!r} has the value {value!r}")
     return params
 
@@ -50,6 +55,8 @@ def _plain(value: Any) -> Any:
 
 
 def _is_plain(value: Any) -> bool:
+    if isinstance(value, dict):  # a similarity with its options
+        return all(_is_plain(part) for part in value.values())
     return value is None or type(value) in (str, bool, int) or (type(value) is float and np.isfinite(value))
 
 
@@ -117,7 +124,7 @@ def weights_to_state(W: NDArray[Any], Lambda: sp.csr_array, nodes: Any) -> dict[
     return arrays | {"weights": W}
 
 
-def weights_from_state(arrays: Arrays, n_features: int, n_classes: int, n_nodes: int) -> tuple[Any, Any, Any]:
+def weights_from_state(arrays: Arrays, n_features: int, n_outputs: int, n_nodes: int) -> tuple[Any, Any, Any]:
     """Weights, attributes, and the nodes of their columns."""
     Lambda = unpack_csr("attributes", arrays)
     is_sparse = "weights" not in arrays
@@ -127,11 +134,11 @@ def weights_from_state(arrays: Arrays, n_features: int, n_classes: int, n_nodes:
     if not (
         W.shape == (n_features, n_columns)
         and W.dtype in (np.float32, np.float64)
-        and Lambda.shape[0] == n_classes
+        and Lambda.shape[0] == n_outputs
         and (nodes is None or (nodes.dtype.kind == "i" and nodes.shape == (n_columns,)))
         and (nodes is None or bool(((nodes >= -1) & (nodes < n_nodes)).all()))
     ):
-        raise InvalidModelFileError("weights, attributes and classes do not fit together")
+        raise InvalidModelFileError("weights, attributes and outputs do not fit together")
     if is_sparse:
         if n_features * n_columns * W.dtype.itemsize > sys.maxsize:
             raise InvalidModelFileError(f"{n_features:,} x {n_columns:,} weights are too many")
@@ -139,6 +146,21 @@ def weights_from_state(arrays: Arrays, n_features: int, n_classes: int, n_nodes:
     if not (np.isfinite(W).all() and np.isfinite(Lambda.data).all()):
         raise InvalidModelFileError("weights or attributes are not finite")
     return W, Lambda.astype(W.dtype), nodes
+
+
+def similarity_from_state(state: Mapping[str, Any] | None, arrays: Arrays) -> Any:
+    """The similarity to the rows that matter; None where weights are those of features."""
+    return None if state is None else similarity.from_state(state, unpack_part("similarity", arrays))
+
+
+def intercept_from_state(arrays: Arrays, W: NDArray[Any]) -> NDArray[Any] | None:
+    """What is added to the scores of the columns."""
+    intercept = arrays.get("intercept")
+    if intercept is None:
+        return None
+    if intercept.shape != W.shape[1:] or intercept.dtype.kind != "f" or not np.isfinite(intercept).all():
+        raise InvalidModelFileError("the intercept does not fit the weights")
+    return intercept.astype(W.dtype)
 
 
 def certificate_from_state(state: Mapping[str, Any]) -> Certificate:

@@ -25,16 +25,19 @@ class Classes:
     labels: NDArray[Any]
     """The user's labels, sorted; the columns of an indicator matrix, in their order."""
     nodes: tuple[Label, ...]
-    """The terminal node of the taxonomy that stands for each."""
+    """The node of the taxonomy that stands for each: a terminal one, unless inner nodes may be classes."""
     taxonomy: Taxonomy
     """The user's, with a miscellaneous class below every inner node that is a label; else made from `y`."""
     form: Form
 
 
-def read_targets(y: Any, taxonomy: Taxonomy | str | None) -> tuple[Classes, sp.csr_array]:
+def read_targets(
+    y: Any, taxonomy: Taxonomy | str | None, *, miscellaneous: bool = True
+) -> tuple[Classes, sp.csr_array]:
     """Return the classes, and the indicator matrix (rows x classes) of the right ones.
 
-    Without a taxonomy, labels that hold the separator are paths and make one; "flat" makes none of them.
+    Without a taxonomy, labels that hold the separator are paths and make one; "flat" makes none of them. With
+    `miscellaneous` a label at an inner node is a class below it (T.3), else it is the inner node.
     """
     if not (
         taxonomy is None
@@ -55,10 +58,12 @@ def read_targets(y: Any, taxonomy: Taxonomy | str | None) -> tuple[Classes, sp.c
         nodes = [taxonomy.name(v) for v in taxonomy.indices(labels if paths is None else paths)]
     _refuse_twins(labels, nodes)
     inner = [node for node in nodes if taxonomy.children(node)]
-    if inner:
-        taxonomy = taxonomy.with_miscellaneous(inner)
-    terminal = tuple(taxonomy.as_class(node) for node in nodes)
-    return Classes(_as_array(labels, rows.dtype), terminal, taxonomy, rows.form), sets.matrix(len(labels))
+    if miscellaneous:
+        if inner:
+            taxonomy = taxonomy.with_miscellaneous(inner)
+        nodes = [taxonomy.as_class(node) for node in nodes]
+    classes = Classes(_as_array(labels, rows.dtype), tuple(nodes), taxonomy, rows.form)
+    return classes, sets.matrix(len(labels))
 
 
 def number_labels(y: Any, classes: NDArray[Any]) -> LabelSets:

@@ -12,6 +12,7 @@ large ones. Gaps alone are weighted, not the characters in between: no factor de
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from margrove.kernels.jit import kernel
 from margrove.outputs.tables import Floats, Indices
@@ -38,7 +39,7 @@ def advance(run: Floats, equal: Floats, below: Floats, above: Floats, new: Float
 @kernel
 def subsequence_pairs(
     left: Strings, right: Strings, a: Indices, b: Indices, length: int, decay: float
-) -> Floats:
+) -> NDArray[np.float64]:
     """The sum (K.10) for left[a[e]] and right[b[e]], for each e."""
     longest, widest = 0, 0
     for e in range(a.shape[0]):

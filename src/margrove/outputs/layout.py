@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from margrove.outputs.tables import Attributes
 
@@ -64,3 +65,15 @@ def arrange(Lambda: Any, dtype: Any) -> Layout:
     base = np.zeros(q + len(shared), dtype)
     attributes = Attributes(own, group, group_ptr, idx[chosen], val[chosen], base)
     return Layout(attributes, columns, q + len(shared))
+
+
+def in_columns(Lambda: Any, nodes: Any, layout: Layout) -> tuple[Any, NDArray[np.int64] | None]:
+    """Lambda with the engine's columns, and the taxonomy's node of each (-1 for none)."""
+    shape = (Lambda.shape[0], layout.n_columns)
+    arranged = csr_array((Lambda.data, layout.columns[Lambda.indices], Lambda.indptr), shape=shape)
+    arranged.sort_indices()
+    if nodes is None:
+        return arranged, None
+    column_nodes = np.full(layout.n_columns, -1, np.int64)
+    column_nodes[layout.columns] = nodes
+    return arranged, column_nodes

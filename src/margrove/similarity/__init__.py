@@ -16,6 +16,8 @@ from margrove.similarity.choose import (
     linear,
     polynomial,
     precomputed,
+    spec_from_state,
+    spec_to_state,
     subsequence,
 )
 from margrove.similarity.width import median_distance
@@ -33,5 +35,7 @@ __all__ = [
     "median_distance",
     "polynomial",
     "precomputed",
+    "spec_from_state",
+    "spec_to_state",
     "subsequence",
 ]

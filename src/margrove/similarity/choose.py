@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
@@ -90,6 +91,33 @@ def get(similarity: Any) -> Similarity:
     if callable(similarity):
         return custom(similarity)
     raise DataError(f"{similarity!r} is no similarity; {expected}")
+
+
+_SPECS: Mapping[str, Any] = {
+    kind.kind: kind for kind in (Linear, Polynomial, Gaussian, Precomputed, Subsequence)
+}
+
+
+def spec_to_state(value: Any) -> Any:
+    """A specification as plain JSON values; anything else as it is."""
+    if type(value) not in _SPECS.values():
+        return value
+    return {"kind": value.kind} | {option: _plain(given) for option, given in asdict(value).items()}
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+def spec_from_state(state: Any) -> Any:
+    """What `spec_to_state` was given; what is no specification as it is."""
+    if not (isinstance(state, dict) and state.get("kind") in _SPECS):
+        return state
+    options = dict(state)
+    try:
+        return _SPECS[options.pop("kind")](**options)
+    except (TypeError, ValueError) as error:
+        raise InvalidModelFileError(f"{state!r} is no similarity: {error}") from error
 
 
 _OF_PRODUCTS: Mapping[str, type[OfProducts]] = {kind.kind: kind for kind in (Linear, Polynomial, Gaussian)}

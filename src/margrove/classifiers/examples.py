@@ -1,0 +1,134 @@
+"""From what `fit` is given to what a solver takes: canonical rows, targets, units, similarities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from margrove import similarity
+from margrove.classifiers.rows import as_csr, canonical_rows, merge_private
+from margrove.classifiers.scaling import EXTREME, GramInUnits, Units
+from margrove.classifiers.targets import Classes, read_targets
+from margrove.errors import LabelError
+from margrove.objective.certificate import Certificate
+from margrove.objective.inputs import Similarities, Vectors
+from margrove.outputs.labels import read_weights
+from margrove.similarity.given import Precomputed
+from margrove.similarity.sequences import Subsequence, read_strings
+from margrove.similarity.vectors import Linear
+
+SINGLE_TOL = 1e-4  # single precision proves gaps down to about here
+SMALL = 1 << 22  # weights; up to this many are kept in double precision, so that all batches agree
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Distinct rows in a canonical order, what is right for them, and how to keep what is learned of them."""
+
+    classes: Classes
+    inputs: Vectors | Similarities
+    Y: sp.csr_array
+    """Right classes, rows x classes."""
+    weight: NDArray[np.float64]
+    units: Units
+    expand: sp.csr_array | None
+    """From weights of the solver's inputs to those of features; None with a similarity."""
+    similar: similarity.BoundSimilarity | None
+
+    @classmethod
+    def read(
+        cls, estimator: Any, X: Any, y: Any, sample_weight: Any, *, miscellaneous: bool = True
+    ) -> Examples:
+        """What the estimator was given to fit; `miscellaneous` as in `read_targets`."""
+        if y is None:  # before anything is said of X
+            raise LabelError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+        kernel = similarity.get(estimator.kernel)
+        X = read_X(estimator, X, reset=True)
+        classes, Y = read_targets(y, estimator.taxonomy, miscellaneous=miscellaneous)
+        if X.shape[0] != Y.shape[0]:
+            raise LabelError(
+                f"X has {X.shape[0]} rows but y has {Y.shape[0]}: inconsistent numbers of samples; "
+                "give one label, or collection of labels, for each row"
+            )
+        weight = read_weights(sample_weight, X.shape[0])
+        if isinstance(kernel, Linear):
+            rows, right, weight = canonical_rows(as_csr(X), Y, weight)
+            units = Units.of(rows)
+            merged, expand = merge_private(units.inputs(rows))
+            return cls(classes, Vectors(merged), right, weight, units, expand, None)
+        bound, right, weight = _bind(kernel, X, Y, weight)
+        diagonal = bound.diagonal()
+        units = Units.of(sp.csr_array(np.sqrt(diagonal)[:, None]))
+        dtype = np.float32 if estimator.tol >= SINGLE_TOL else np.float64
+        cache = similarity.RowCache(bound, estimator.cache_size, dtype)
+        inputs = Similarities(GramInUnits(cache, diagonal, units), np.arange(len(weight)))
+        return cls(classes, inputs, right, weight, units, None, bound)
+
+    def bounds(self, C: float) -> NDArray[np.float64]:
+        """What the slack of each row costs, in the solver's units."""
+        return self.units.bounds(C, self.weight)
+
+    def keep(
+        self, model: Any, W: NDArray[Any], certificate: Certificate, Lambda: Any, column_nodes: Any
+    ) -> None:
+        """Put what was learned, in the user's units, where prediction finds it."""
+        ordinary = 1 / EXTREME < self.units.scale < EXTREME
+        if W.size <= SMALL or not ordinary:
+            W = W.astype(np.float64)
+        if self.similar is None:
+            assert self.expand is not None
+            model.weights_ = self.units.weights(self.expand.astype(W.dtype) @ W)
+            model.similarity_ = None
+        else:
+            support = np.flatnonzero(W.any(axis=1))
+            model.weights_ = self.units.weights(self.units.weights(W[support]))
+            model.similarity_ = self.similar.restricted(support)
+        model.attributes_, model.column_nodes_ = Lambda.astype(model.weights_.dtype), column_nodes
+        model.certificate_ = self.units.certificate(certificate)
+        model.n_iter_ = model.certificate_.n_iter
+        model._adopt(self.classes)
+
+
+def read_X(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Rows as scikit-learn checks them; strings for a similarity of strings."""
+    if isinstance(similarity.get(estimator.kernel), Subsequence):
+        strings = read_strings(X)
+        if reset:
+            estimator.n_features_in_ = 1
+        return strings
+    dtype = [np.float64, np.float32]
+    if reset:
+        return validate_data(estimator, X, accept_sparse="csr", dtype=dtype)
+    return validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=dtype)
+
+
+def _bind(
+    kernel: Any, X: Any, Y: sp.csr_array, weight: NDArray[np.float64]
+) -> tuple[similarity.BoundSimilarity, sp.csr_array, NDArray[np.float64]]:
+    """The similarity of the distinct rows, in their order, and what belongs to them."""
+    if isinstance(kernel, Precomputed):  # rows that look alike are still different columns
+        whole = kernel.bind(X)
+        numbers, right, weight = canonical_rows(_column(np.arange(X.shape[0])), Y, weight)
+        return whole.restricted(_entries(numbers)), right, weight
+    if isinstance(kernel, Subsequence):
+        distinct, number = np.unique(X, return_inverse=True)
+        numbers, right, weight = canonical_rows(_column(number), Y, weight)
+        from margrove.kernels.strings import subsequence_pairs  # compiles; prediction has no need of it
+
+        return kernel.bind(distinct[_entries(numbers)]).with_engine(subsequence_pairs), right, weight
+    rows, right, weight = canonical_rows(as_csr(X), Y, weight)
+    return kernel.bind(rows if sp.issparse(X) else rows.toarray(), right), right, weight
+
+
+def _column(numbers: NDArray[np.intp]) -> sp.csr_array:
+    """One number for each row, as a matrix without zeros."""
+    return sp.csr_array(numbers[:, None] + 1.0)
+
+
+def _entries(column: sp.csr_array) -> NDArray[np.intp]:
+    return column.data.astype(np.intp) - 1
