@@ -12,7 +12,7 @@ import typer
 
 from margrove.cli import options
 from margrove.cli.console import gap_shown, note, print_facts, print_json, print_result, print_table
-from margrove.cli.methods import hierarchical_svm
+from margrove.cli.methods import make_estimator
 from margrove.cli.outputs import check_writable, written
 from margrove.cli.status import options_in_doubt
 
@@ -84,8 +84,8 @@ def _run(
     from margrove.tables import TableFeatures, as_table
 
     methods = {
-        HIERARCHICAL: hierarchical_svm(None, random_state=seed, **shared, **hierarchical),
-        FLAT: hierarchical_svm("flat", random_state=seed, **shared),
+        HIERARCHICAL: make_estimator("hierarchical-svm", None, random_state=seed, **shared, **hierarchical),
+        FLAT: make_estimator("flat", "flat", random_state=seed, **shared),
     }
     data = mg.datasets.load_icd10cm(split_seed=seed)
     methods[HIERARCHICAL].set_params(taxonomy=data.taxonomy)

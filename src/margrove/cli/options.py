@@ -104,6 +104,14 @@ Attributes = Annotated[
 SlackOf = Annotated[
     Slack | None, typer.Option("--slack", help="One slack an example, or one a pair of classes.")
 ]
+Kernel = Annotated[
+    str | None,
+    typer.Option("--kernel", metavar="NAME", help="Similarity of rows: linear, polynomial, gaussian."),
+]
+More = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Any other option of the method; may be repeated."),
+]
 Tol = Annotated[
     float | None,
     typer.Option(

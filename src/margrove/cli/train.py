@@ -11,7 +11,7 @@ import typer
 from margrove.cli import options
 from margrove.cli.console import gap_shown, note, print_facts, print_json
 from margrove.cli.inputs import NO_TAXONOMY, read_data, read_taxonomy
-from margrove.cli.methods import hierarchical_svm
+from margrove.cli.methods import METHODS, make_estimator, parse_settings
 from margrove.cli.outputs import STDOUT, check_writable, save
 from margrove.cli.status import CommandError, Status, options_in_doubt
 from margrove.errors import LabelError
@@ -22,13 +22,8 @@ if TYPE_CHECKING:
     from margrove.taxonomy import Taxonomy
 
 
-class Method(StrEnum):
-    """Methods that can be trained."""
-
-    hierarchical_svm = "hierarchical-svm"
-    flat = "flat"
-
-
+Method = StrEnum("Method", [(name, name) for name in METHODS])  # type: ignore[misc]
+HIERARCHICAL = Method("hierarchical-svm")
 Columns = list[str] | None
 
 
@@ -41,15 +36,17 @@ def train(
     categorical: Annotated[Columns, typer.Option(metavar="COLUMN", help="Column of categories.")] = None,
     taxonomy: options.TaxonomyFile = None,
     taxonomy_format: options.TaxonomyFormat = None,
-    method: Annotated[Method, typer.Option(help="`flat` ignores the taxonomy.")] = Method.hierarchical_svm,
+    method: Annotated[Method, typer.Option(help="`flat` ignores the taxonomy.")] = HIERARCHICAL,
     c: options.C = None,
     cost: options.Cost = None,
     attributes: options.Attributes = None,
     slack: options.SlackOf = None,
+    kernel: options.Kernel = None,
     tol: options.Tol = None,
     max_iter: options.MaxIter = None,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the order of examples.")] = None,
     threads: options.Threads = None,
+    more: options.More = None,
     words: options.Words = None,
     min_rows: options.MinRows = None,
     label_separator: options.Separator = None,
@@ -88,14 +85,16 @@ def train(
         cost=cost,
         attributes=attributes,
         slack=slack and slack.value,
+        kernel=kernel,
         tol=tol,
         max_iter=max_iter,
         random_state=seed,
         n_jobs=threads,
     )
-    is_flat = method is Method.flat or taxonomy == NO_TAXONOMY
+    settings |= parse_settings(more or [])
+    is_flat = method.value == "flat" or taxonomy == NO_TAXONOMY
     features = TableFeatures(text, numeric, categorical, **options.feature_options(words, min_rows))
-    classifier = hierarchical_svm("flat" if is_flat else tree, **settings)
+    classifier = make_estimator(method.value, "flat" if is_flat else tree, **settings)
     model = TableModel(features, classifier, label, label_separator)
     y = model.labels_of(table)
     if is_flat:
