@@ -1,0 +1,176 @@
+"""An unpenalised bias, exactly: proximal-point steps on the bias alone, around the same dual ascent.
+
+    minimise over W, b   1/2 |W - G|^2 + sum_i bound_i xi_i(W, b),     F = Lambda (W x + b)          (D.8)
+
+Step k penalises rho/2 |b - b_k|^2, which is a constant input 1/sqrt(rho) and the base scores b_k of (P.6);
+its minimum has b = b_k + r/rho with r = sum alpha a (D.9). The dual of (D.8) is (D.7) with the constraint
+r = 0: `balanced` takes the steps' variables to that, and so gives the lower bound of the certificate.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import cg
+
+from margrove.objective.certificate import Status
+from margrove.objective.contrasts import ContrastProblem, Duals
+from margrove.objective.inputs import Gram, Similarities, Vectors
+from margrove.outputs.layout import Layout
+from margrove.solvers.dual_ascent import Progress, Solution, solve
+
+FASTER = 4.0  # by which rho falls where a step has moved the bias less than it might
+LEAST = 1e-3  # rho, in units of the squared norm of a row
+DENSE = 2000  # columns; up to this many a linear system is solved directly
+STEPS = 200
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """Inner products of inputs with a constant one beside them."""
+
+    gram: Gram
+    square: float
+
+    def diagonal(self) -> Array:
+        """Each example with itself."""
+        return np.asarray(self.gram.diagonal() + self.square)
+
+    def rows(self, indices: NDArray[np.intp]) -> Array:
+        """Some examples with all."""
+        found: Array = self.gram.rows(indices)
+        return found + found.dtype.type(self.square)
+
+
+def solve_with_bias(
+    problem: ContrastProblem,
+    layout: Layout,
+    *,
+    tol: float,
+    max_iter: int,
+    rng: np.random.Generator,
+    dtype: Any = np.float32,
+    n_threads: int = 1,
+    start: Duals | None = None,
+    bias: Array | None = None,
+    watch: Callable[[Progress], bool | None] | None = None,
+) -> tuple[Solution, Array]:
+    """Minimise `problem` over W and a bias of each column; return the solution and the bias."""
+    began = time.perf_counter()
+    b = np.zeros(layout.n_columns) if bias is None else bias
+    rho = float(np.mean(_squares(problem.inputs))) or 1.0
+    least, used, best = LEAST * rho, 0, np.inf
+    lower = -np.inf
+    status: Status = "iteration limit"
+
+    def told(progress: Progress) -> bool | None:
+        seen = progress._replace(n_iter=used + progress.n_iter, seconds=time.perf_counter() - began)
+        return None if watch is None else watch(seen)
+
+    duals = start
+    for _ in range(STEPS):
+        step = solve(
+            _proximal(problem, b, rho),
+            layout,
+            tol=0.5 * tol,
+            max_iter=max_iter - used,
+            rng=rng,
+            dtype=dtype,
+            n_threads=n_threads,
+            start=duals,
+            watch=told,
+        )
+        duals, used = step.duals, used + step.certificate.n_iter
+        r = imbalance(problem, duals)
+        b = b + r / rho
+        W = problem.weights(duals, dtype)
+        primal = replace(problem, base=b).primal(W)
+        if primal < best:
+            best, found = primal, (W, b, step)
+        even = balanced(problem, duals)
+        lower = max(lower, problem.dual(even, problem.weights(even, dtype)))
+        if best - lower <= tol * best:
+            status = "converged"
+        elif step.certificate.status != "converged":
+            status = step.certificate.status
+        if status != "iteration limit" or used >= max_iter:
+            break
+        rho = max(rho / FASTER, least)
+    W, b, step = found
+    certificate = replace(
+        step.certificate,
+        primal=best,
+        dual=lower,
+        n_iter=used,
+        status=status,
+        seconds=time.perf_counter() - began,
+    )
+    return Solution(W, step.duals, certificate), b
+
+
+def _squares(inputs: Vectors | Similarities) -> Array:
+    if isinstance(inputs, Similarities):
+        return inputs.diagonal()
+    squares: Array = inputs.X.multiply(inputs.X).sum(axis=1)
+    return squares
+
+
+def _proximal(problem: ContrastProblem, b: Array, rho: float) -> ContrastProblem:
+    """The problem of one step."""
+    inputs, G = problem.inputs, problem.offset
+    if isinstance(inputs, Similarities):
+        # the offset's coefficients have a part in the constant input: base takes it back
+        base = b if G is None else b - G.sum(axis=0) / rho
+        shifted = Similarities(Shifted(inputs.gram, 1 / rho), inputs.kept)
+        return replace(problem, inputs=shifted, base=base)
+    constant = sp.csr_array(np.full((inputs.shape[0], 1), 1 / np.sqrt(rho)))
+    extended = Vectors(sp.csr_array(sp.hstack([inputs.X, constant])))
+    offset = None if G is None else np.vstack([G, np.zeros((1, G.shape[1]))])
+    return replace(problem, inputs=extended, base=b, offset=offset)
+
+
+def imbalance(problem: ContrastProblem, duals: Duals) -> Array:
+    """r = sum alpha a, by column: what an unpenalised bias asks to be zero (D.9)."""
+    q = problem.Y.shape[1]
+    sums = np.bincount(duals.pos, duals.alpha, q) - np.bincount(duals.neg, duals.alpha, q)
+    r: Array = problem.Lambda.T @ sums
+    return r
+
+
+def balanced(problem: ContrastProblem, duals: Duals) -> Duals:
+    """Variables near `duals` that are feasible and have no imbalance.
+
+    alpha_c (1 - <a_c, z>) has none for (sum alpha_c a_c a_c') z = r (D.10), and no sum over its bound when
+    all are scaled by one number. Where z is large some would be negative: then all zero is what is left.
+    """
+    r = imbalance(problem, duals)
+    if not len(duals.alpha) or not r.any():
+        return duals
+    contrasts = problem.Lambda[duals.pos] - problem.Lambda[duals.neg]
+    weighted = sp.csr_array(contrasts.multiply(duals.alpha[:, None]))
+    z = _solve_linear(sp.csr_array(contrasts.T @ weighted), r)
+    alpha = duals.alpha * (1 - contrasts @ z)
+    if alpha.min() < 0:
+        return Duals(duals.example[:0], duals.pos[:0], duals.neg[:0], duals.alpha[:0])
+    even = duals._replace(alpha=alpha)
+    if problem.loss == "squared-hinge":
+        return even
+    return even._replace(alpha=alpha / (1 + problem.infeasibility(even)))
+
+
+def _solve_linear(system: sp.csr_array, right: Array) -> Array:
+    """A solution of a positive semidefinite system that has one."""
+    if system.shape[0] <= DENSE:
+        z: Array = np.linalg.lstsq(system.toarray(), right, rcond=1e-12)[0]
+        return z
+    scale = np.maximum(system.diagonal(), np.finfo(float).tiny)
+    z, _ = cg(system, right, rtol=1e-12, maxiter=2000, M=sp.diags_array(1 / scale))
+    return z
