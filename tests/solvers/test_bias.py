@@ -84,16 +84,16 @@ def test_two_classes_are_the_binary_svm(C):
 @pytest.mark.parametrize("seed", range(5))
 def test_balanced_variables_are_feasible(seed):
     problem, layout = random_problem(seed)
-    solution, _ = solve(problem, layout, tol=1e-2)
-    assert abs(imbalance(problem, solution.duals)).max() > 1e-9
+    solution, _ = solve(problem, layout, tol=1e-4)
+    assert abs(imbalance(problem, solution.duals)).max() > 1e-10
     even = balanced(problem, solution.duals)
-    assert len(even.alpha)
+    assert even.alpha.any()
     assert abs(imbalance(problem, even)).max() < 1e-9
     assert problem.infeasibility(even) < 1e-12
 
 
 def test_far_from_balance_nothing_is_left():
-    """One example has a contrast that no other takes back."""
+    """One example has a contrast that no other takes back: zero is what is balanced."""
     problem, layout = random_problem(0)
     solution, _ = solve(problem, layout, tol=1e-2)
     alone = type(solution.duals)(*(part[:1] for part in solution.duals))

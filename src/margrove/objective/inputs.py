@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -61,8 +62,12 @@ class Vectors:
 
     def combine(self, A: Any, dtype: Any) -> Array:
         """X' A."""
-        W: Array = (self.X.T.tocsr().astype(dtype) @ A.astype(dtype)).toarray()
+        W: Array = (self._transposed.astype(dtype, copy=False) @ A.astype(dtype, copy=False)).toarray()
         return W
+
+    @cached_property
+    def _transposed(self) -> Any:
+        return self.X.T.tocsr()
 
     def inner(self, V: Array, W: Array) -> float:
         """tr V' W."""

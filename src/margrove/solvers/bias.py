@@ -29,6 +29,7 @@ FASTER = 4.0  # by which rho falls where a step has moved the bias less than it 
 LEAST = 1e-3  # rho, in units of the squared norm of a row
 DENSE = 2000  # columns; up to this many a linear system is solved directly
 STEPS = 200
+REPAIRS = 20  # of an imbalance
 
 Array = NDArray[Any]
 
@@ -42,12 +43,14 @@ class Shifted:
 
     def diagonal(self) -> Array:
         """Each example with itself."""
-        return np.asarray(self.gram.diagonal() + self.square)
+        diagonal: Array = self.gram.diagonal() + self.square
+        return diagonal
 
     def rows(self, indices: NDArray[np.intp]) -> Array:
         """Some examples with all."""
-        found: Array = self.gram.rows(indices)
-        return found + found.dtype.type(self.square)
+        found = self.gram.rows(indices)
+        shifted: Array = found + found.dtype.type(self.square)
+        return shifted
 
 
 def solve_with_bias(
@@ -149,17 +152,22 @@ def balanced(problem: ContrastProblem, duals: Duals) -> Duals:
     """Variables near `duals` that are feasible and have no imbalance.
 
     alpha_c (1 - <a_c, z>) has none for (sum alpha_c a_c a_c') z = r (D.10), and no sum over its bound when
-    all are scaled by one number. Where z is large some would be negative: then all zero is what is left.
+    all are scaled by one number. What falls below zero is cut, and the rest balanced again; all zero if that
+    does not end.
     """
-    r = imbalance(problem, duals)
-    if not len(duals.alpha) or not r.any():
-        return duals
     contrasts = problem.Lambda[duals.pos] - problem.Lambda[duals.neg]
-    weighted = sp.csr_array(contrasts.multiply(duals.alpha[:, None]))
-    z = _solve_linear(sp.csr_array(contrasts.T @ weighted), r)
-    alpha = duals.alpha * (1 - contrasts @ z)
-    if alpha.min() < 0:
-        return Duals(duals.example[:0], duals.pos[:0], duals.neg[:0], duals.alpha[:0])
+    alpha = duals.alpha
+    for _ in range(REPAIRS):
+        r = contrasts.T @ alpha
+        if not r.any():
+            break
+        weighted = sp.csr_array(contrasts.multiply(alpha[:, None]))
+        alpha = alpha * (1 - contrasts @ _solve_linear(sp.csr_array(contrasts.T @ weighted), r))
+        if alpha.min() >= 0:
+            break
+        alpha = np.maximum(alpha, 0.0)
+    else:
+        alpha = np.zeros(len(alpha))
     even = duals._replace(alpha=alpha)
     if problem.loss == "squared-hinge":
         return even

@@ -26,6 +26,7 @@ from margrove.objective.inputs import Similarities, Vectors
 from margrove.outputs.layout import Layout, typed
 from margrove.outputs.ranking import costs_of, inputs_of, similar_inputs_of, targets_of
 from margrove.outputs.tables import Problem
+from margrove.solvers.face import climb
 from margrove.solvers.state import empty_slots, filled, moved, no_findings, scratch
 
 CAPACITY = 32  # contrasts that an example has room for at first; doubled where that is too few
@@ -33,6 +34,10 @@ OFFERS = 16  # new contrasts that one look at an example may bring
 STEPS = 15  # of the small problem of one example, at one visit
 START = 0.1  # psi that the first pass leaves alone, in units of the margin
 SETTLED = 0.2  # examples with psi below this share of the average gap are left alone
+SLOW = 3  # rounds that do not halve the gap before all variables are moved together
+CLIMBS = 10  # of these one after the other, while each closes the share WORTH of the gap
+WORTH = 0.05
+LARGE = 1 << 24  # weights; beyond, rounds alone are as fast
 NEIGHBOURS = 2048  # examples shuffled together: order is random, yet likely neighbours share weights in cache
 ROWS_AT_A_TIME = 1 << 24  # similarities that are at hand together
 PATIENCE = 15  # searches that neither raise the dual nor lower the gap: the arithmetic has no more to give
@@ -79,6 +84,7 @@ def solve(
     status: Status = "iteration limit"
     best, highest, waited = np.inf, 0.0, 0
     n_iter = 0
+    gaps: list[float] = []
     while True:
         gap, primal = ascent.search()
         better = gap < best or primal - gap > highest
@@ -98,6 +104,12 @@ def solve(
             if status != "iteration limit" or n_iter >= max_iter:
                 break
             ascent.take_over(W)
+        gaps.append(gap)
+        if len(gaps) > SLOW and gap > gaps[-1 - SLOW] / 2:
+            gaps.clear()
+            for _ in range(CLIMBS):
+                if not ascent.climb(gap):
+                    break
         ascent.improve(gap)
         n_iter += 1
     certificate = Certificate(
@@ -221,6 +233,24 @@ class _Ascent:
         self.visit(active, full=False, eps=eps)
         self.visit(restless[self.found.psi[restless] > eps], full=True, eps=eps)
         self.visit(active[self.found.psi[active] > eps], full=False, eps=eps)
+
+    def climb(self, gap: float) -> bool:
+        """Move all positive variables together (face.py); whether that was worth the while."""
+        if self.problem.inputs.shape[1] * self.n_columns > LARGE:
+            return False
+        duals = self.duals()
+        W = self.problem.weights(duals)
+        value = self.problem.dual(duals, W)
+        found = climb(self.problem, duals, W, value)
+        if found is None:
+            return False
+        raised, better = found
+        _, place = filled(self.slots)
+        self.slots.beta[place[self.slots.beta[place] > 0]] = better.alpha / self.problem.cost.pairs(
+            better.pos, better.neg
+        )
+        self.take_over(self.problem.weights(better, self.W.dtype))
+        return raised > WORTH * gap
 
     def duals(self) -> Duals:
         """The positive dual variables, made feasible to the last bit of double precision."""
