@@ -195,7 +195,7 @@ def test_messages_of_the_guide_are_those_of_the_package():
 
 # --- equations ---
 
-SECTIONS = "TCAPDERLKM"
+SECTIONS = "".join(re.findall(r"^## ([A-Z])\. ", MATHS.read_text(), flags=re.M))
 CITATION = re.compile(rf"(?<![\w.])([{SECTIONS}])\.(\d+)(?:(?:-| to )\1\.(\d+))?(?![\w.]*\()")
 
 

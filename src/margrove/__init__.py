@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "Taxonomy": "margrove.taxonomy",
     "HierarchicalSVM": "margrove.classifiers",
+    "PathMarginSVM": "margrove.classifiers",
     "load": "margrove.loading",
     "costs": "margrove.taxonomy.costs",
     "growing": "margrove.growing",
@@ -24,13 +25,24 @@ _ROOMS = {
     "datasets": "margrove.tables.datasets",
 }
 
-__all__ = ["HierarchicalSVM", "Taxonomy", "costs", "datasets", "growing", "load", "metrics", "similarity"]
+__all__ = [
+    "HierarchicalSVM",
+    "PathMarginSVM",
+    "Taxonomy",
+    "costs",
+    "datasets",
+    "growing",
+    "load",
+    "metrics",
+    "similarity",
+]
 
 if TYPE_CHECKING:
     from margrove import growing as growing
     from margrove import metrics as metrics
     from margrove import similarity as similarity
     from margrove.classifiers import HierarchicalSVM as HierarchicalSVM
+    from margrove.classifiers import PathMarginSVM as PathMarginSVM
     from margrove.loading import load as load
     from margrove.tables import datasets as datasets
     from margrove.taxonomy import Taxonomy as Taxonomy

@@ -20,6 +20,7 @@ from margrove.errors import InvalidModelFileError, ModelFileError
 
 _HOMES = {
     "HierarchicalSVM": "margrove.classifiers",
+    "PathMarginSVM": "margrove.classifiers",
     "TableModel": "margrove.tables.model",
 }
 _LIBRARIES = ("margrove", "numpy", "scipy", "scikit-learn")

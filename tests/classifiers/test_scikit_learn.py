@@ -20,7 +20,7 @@ import margrove as mg
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::margrove.errors.ScaleWarning")
-@parametrize_with_checks([mg.HierarchicalSVM(), mg.HierarchicalSVM(slack="pair")])
+@parametrize_with_checks([mg.HierarchicalSVM(), mg.HierarchicalSVM(slack="pair"), mg.PathMarginSVM()])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 

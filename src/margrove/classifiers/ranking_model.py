@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from margrove.classifiers import storage
-from margrove.classifiers.margin_model import MarginModel
-from margrove.classifiers.targets import number_labels
-from margrove.errors import LabelError
-from margrove.outputs.labels import check_lengths, read_weights
-from margrove.outputs.ranking import top as best
-
-ROWS = 1 << 22  # scores computed together
+from margrove.classifiers.class_model import ROWS, ClassModel
+from margrove.outputs.labels import LabelSets
 
 
-class RankingModel(MarginModel):
+class RankingModel(ClassModel):
     """Class scores F = Lambda s, decoded by sorting; `threshold_` gives multilabel targets their sets."""
 
     def __sklearn_tags__(self) -> Any:
@@ -37,38 +31,6 @@ class RankingModel(MarginModel):
             rows = slice(start, start + step)
             F[rows] = self._column_scores(X[rows]) @ to_classes
         return F
-
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Score every class for every row (rows x classes, in the order of `classes_`).
-
-        For two classes and single labels it is one number a row, the second's score less the first's.
-        """
-        F = self._class_scores(self._check_X(X))
-        if self._is_binary:
-            difference: NDArray[Any] = F[:, 1] - F[:, 0]
-            return difference
-        return F
-
-    @property
-    def _is_binary(self) -> bool:
-        return self._form == "label" and len(self.classes_) == 2
-
-    def predict_ranking(self, X: Any, top: int | None = 5, return_scores: bool = False) -> Any:
-        """Return the `top` best labels of each row, best first (rows x top), or all with None.
-
-        With `return_scores`, a pair: the labels, and their scores. Of equal scores, the first class wins.
-        """
-        X = self._check_X(X)
-        k = len(self.classes_) if top is None else min(operator.index(top), len(self.classes_))
-        if k < 1:
-            raise ValueError(f"top is {top!r}; expected at least 1, or None for all classes")
-        order = np.empty((X.shape[0], k), np.int64)
-        scores = np.empty((X.shape[0], k), self.weights_.dtype)
-        for rows, F in self._blocks(X):
-            order[rows] = best(F, k)
-            scores[rows] = np.take_along_axis(F, order[rows], axis=1)
-        labels = self.classes_[order]
-        return (labels, scores) if return_scores else labels
 
     def predict(self, X: Any) -> Any:
         """Return the label of each row; for multilabel targets, its labels in the form that `y` had.
@@ -91,35 +53,17 @@ class RankingModel(MarginModel):
                 sets.append(self.classes_[ranked].tolist())
         return sets
 
-    def _winners(self, X: Any) -> NDArray[np.int64]:
-        """The number of the best class of each row; of equal scores, the first wins."""
-        winners = [F.argmax(axis=1) for _, F in self._blocks(X)]
-        return np.concatenate([np.empty(0, np.int64), *winners])
-
-    def _blocks(self, X: Any) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """Class scores of a block of rows at a time, so that memory stays bounded."""
-        step = max(1, ROWS // max(self.attributes_.shape))
-        for start in range(0, X.shape[0], step):
-            rows = slice(start, min(start + step, X.shape[0]))
-            yield rows, self._class_scores(X[rows])
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose label, or whole set of labels, is right; `y` as in `fit`."""
-        X = self._check_X(X)
-        truth = number_labels(y, self.classes_)
-        check_lengths(X=X.shape[0], y=len(truth))
+    def _right(self, X: Any, truth: LabelSets) -> NDArray[np.bool_]:
+        """Which rows are predicted right, as whole sets."""
         if self._form == "label":
-            if not truth.single:
-                raise LabelError("y holds several labels a row, but the model was fitted to one a row")
-            right = truth.numbers == self._winners(X)
-        else:
-            right = np.empty(X.shape[0], bool)
-            Y = truth.matrix(max(len(self.classes_), int(truth.numbers.max(initial=0)) + 1))
-            for rows, F in self._blocks(X):
-                mistakes = Y[rows].toarray()
-                mistakes[:, : len(self.classes_)] -= self.threshold_.predict(F)
-                right[rows] = ~mistakes.any(axis=1)
-        return float(np.average(right, weights=read_weights(sample_weight, len(right))))
+            return super()._right(X, truth)
+        right = np.empty(X.shape[0], bool)
+        Y = truth.matrix(max(len(self.classes_), int(truth.numbers.max(initial=0)) + 1))
+        for rows, F in self._blocks(X):
+            mistakes = Y[rows].toarray()
+            mistakes[:, : len(self.classes_)] -= self.threshold_.predict(F)
+            right[rows] = ~mistakes.any(axis=1)
+        return right
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the model as plain values and arrays."""
