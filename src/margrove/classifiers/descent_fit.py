@@ -47,9 +47,11 @@ def descent_problem(
     Outputs score F = Lambda V x, with the penalty |V|^2 / 2; without Lambda V is W, their weights.
     """
     q = len(descent)
+    right = sp.csr_array(examples.Y @ descent.paths)
+    right.sort_indices()
     return ContrastProblem(
         inputs=examples.inputs,
-        Y=sp.csr_array(examples.Y @ descent.paths),
+        Y=right,
         Lambda=sp.eye_array(q, format="csr") if Lambda is None else Lambda,
         cost=costs.zero_one().bind(None, range(q)),
         bound=examples.bounds(C),

@@ -47,7 +47,7 @@ class ContrastProblem:
     inputs: Vectors | Similarities
     """The n examples, as vectors or by their inner products."""
     Y: Any
-    """Right outputs, n x q, CSR of ones."""
+    """Right outputs, n x q, CSR of ones with sorted indices."""
     Lambda: Any
     """Attributes, q x columns, CSR."""
     cost: Any

@@ -51,8 +51,6 @@ def delimited_records(lines: Iterator[Line], delimiter: str) -> Iterator[Record]
     Where quotes are wrong, or never close, the first line is a bad record and reading goes on with the
     second: a stray quote does not swallow what follows it.
     """
-    # The module's limit holds for the process, and 128 KiB are less than many a document.
-    csv.field_size_limit(sys.maxsize)
     source = _Returnable(lines)
     for line in source:
         body = line.text.rstrip("\r\n")
@@ -92,6 +90,8 @@ def _quoted_record(first: Line, following: _Returnable, delimiter: str) -> Recor
             yield line.text
 
     try:
+        # the limit is one for the process, so whoever reads sets it; a document may be of any length
+        csv.field_size_limit(sys.maxsize)
         cells = next(csv.reader(texts(), delimiter=delimiter, strict=True))
     except csv.Error as error:
         following.take_back(taken[1:])

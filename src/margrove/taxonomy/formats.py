@@ -32,6 +32,8 @@ _IDS = {"id", "nodeid", "key", "categoryid", "classid", "conceptid"}
 _LABEL = ("name", "label")
 _LINE_HEADER = re.compile(r"paths?|categor(y|ies)|class|label|name|taxonomy|codes?")
 
+FIELD_LIMIT = 1 << 17  # characters in a name, more than which is a wrong quote or a wrong file
+
 _NUMBERED = re.compile(r"\d+\s+-\s+")
 _CODE = re.compile(r"(?=.*\d)[\w.\-]+")
 
@@ -182,6 +184,7 @@ def _code_column(header: Sequence[str]) -> int | None:
 def _table(file: Text) -> Table:
     """Split a delimited file; its first row is a header where its cells stand nowhere else in the table."""
     delimiter = _delimiter(file.first)
+    csv.field_size_limit(FIELD_LIMIT)  # one for the process, so whoever reads sets it
     reader = csv.reader(io.StringIO(file.text, newline=""), delimiter=delimiter, strict=True)
     rows, lines, start = [], [], 1
     try:
