@@ -20,7 +20,14 @@ import margrove as mg
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::margrove.errors.ScaleWarning")
-@parametrize_with_checks([mg.HierarchicalSVM(), mg.HierarchicalSVM(slack="pair"), mg.PathMarginSVM()])
+@parametrize_with_checks(
+    [
+        mg.HierarchicalSVM(),
+        mg.HierarchicalSVM(slack="pair"),
+        mg.HierarchicalSVM(loss="squared-hinge", sharing=0.5),
+        mg.PathMarginSVM(),
+    ]
+)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
@@ -107,7 +114,8 @@ def test_copies_of_fitted_models(blobs, duplicate):
     ("name", "value"),
     [
         ("C", 0), ("C", "1"), ("C", True), ("C", np.inf), ("C", None), ("tol", -1e-3), ("tol", np.nan),
-        ("max_iter", -1), ("max_iter", 10.5), ("slack", "both"), ("slack", None), ("kernel", "rbf"),
+        ("max_iter", -1), ("max_iter", 10.5), ("loss", "log"), ("sharing", 2),
+        ("slack", "both"), ("slack", None), ("kernel", "rbf"),
         ("cost", "free"), ("attributes", "none"), ("taxonomy", "flatt"), ("taxonomy", {"a": ["b"]}),
     ],
 )  # fmt: skip

@@ -148,3 +148,39 @@ def test_one_class_keeps_its_columns():
         matrix, nodes = attributes.get(name).bind(tax, ["b"])
         assert matrix.shape == (1, len(nodes))
         assert matrix.nnz > 0
+
+
+@given(taxonomies(), st.sampled_from(attributes.NAMES), st.floats(0, 1))
+def test_sharing_is_a_line_of_class_kernels(tax, name, sharing):
+    """(A.8), with every column still that of a node."""
+    base, _ = attributes.get(name).bind(tax, tax.classes)
+    Lambda, nodes = attributes.shared(sharing, name).bind(tax, tax.classes)
+    expected = sharing * (base @ base.T).toarray() + (1 - sharing) * np.eye(len(tax.classes))
+    np.testing.assert_allclose((Lambda @ Lambda.T).toarray(), expected, atol=1e-12)
+    ancestors = tax.ancestor_matrix(tax.classes).toarray()
+    assert (ancestors[:, nodes][Lambda.toarray() != 0] == 1).all()
+    assert Lambda.has_canonical_format
+    assert Lambda.indices.dtype == Lambda.indptr.dtype == nodes.dtype == np.int32
+
+
+def test_sharing_at_its_ends():
+    tax = Taxonomy.from_paths(["a/b/c/d", "e/f", "e/g"])
+    flat, nodes = attributes.shared(0).bind(tax, tax.classes)
+    np.testing.assert_array_equal(flat.toarray(), np.eye(3))
+    np.testing.assert_array_equal(nodes, tax.indices(tax.classes))
+    whole = attributes.depth_scaled().bind(tax, tax.classes)
+    for ours, theirs in zip(attributes.shared(1.0).bind(tax, tax.classes), whole, strict=True):
+        assert (ours != theirs).sum() == 0
+
+
+def test_sharing_of_a_matrix_gives_each_class_a_column_of_its_own():
+    given = np.array([[1.0, 2.0], [3.0, 0.0], [0.0, 1.0]])
+    Lambda, nodes = attributes.shared(0.25, given).bind(None, ["a", "b", "c"])
+    assert nodes is None
+    np.testing.assert_allclose(Lambda.toarray(), np.hstack([given / 2, np.eye(3) * np.sqrt(0.75)]))
+
+
+@pytest.mark.parametrize("sharing", [-0.1, 1.5, np.nan, "half", True, None])
+def test_wrong_sharing_is_told(sharing):
+    with pytest.raises(DataError, match=f"sharing is {sharing!r}; expected a number from 0"):
+        attributes.shared(sharing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from margrove.classifiers.examples import Examples
 from margrove.classifiers.fitting import CertifiedFit
 from margrove.classifiers.ranking_model import RankingModel
 from margrove.classifiers.thresholds import Threshold
-from margrove.objective.contrasts import ContrastProblem
+from margrove.objective.contrasts import ContrastProblem, Slack
+from margrove.objective.losses import LOSSES, Loss
 from margrove.outputs.layout import Layout, arrange, in_columns
 from margrove.taxonomy import Taxonomy, attributes, costs
 
@@ -41,11 +42,15 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
         What confusing two classes costs; see `margrove.costs`. "tree" is half the distance in the tree.
     attributes : str, attributes or matrix
         Lambda: what classes share. "depth-scaled" (Cai 7.2), "depth-scaled-class", "ancestors", "one-hot".
+    sharing : float
+        How much of that to use: from 0, nothing is shared, to 1, the attributes as they are (A.8).
     kernel : str, similarity or function
         The similarity of inputs: "linear", "polynomial", "gaussian", "precomputed", "subsequence", one of
         `margrove.similarity` with options, or a function f(A, B).
     slack : "example" or "pair"
         One slack for each example, or one for each pair of a right and a wrong class.
+    loss : "hinge", "squared-hinge" or "logistic"
+        What a violation m costs: max(0, m), the square of that, or log(1 + exp(m - 1)) (D.6).
     cache_size : float
         Megabytes for rows of similarities; of no use to the linear one.
     tol : float
@@ -69,7 +74,7 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
     certificate_ : primal, dual, gap, relative_gap, n_iter, status, seconds
     """
 
-    _choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"slack": ("example", "pair")}
+    _choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"slack": ("example", "pair"), "loss": LOSSES}
 
     def __init__(
         self,
@@ -78,8 +83,10 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
         *,
         cost: Any = "tree",
         attributes: Any = "depth-scaled",
+        sharing: float = 1.0,
         kernel: Any = "linear",
         slack: str = "example",
+        loss: str = "hinge",
         cache_size: float = 200.0,
         tol: float = 0.01,
         max_iter: int = 200,
@@ -92,8 +99,10 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
         self.C = C
         self.cost = cost
         self.attributes = attributes
+        self.sharing = sharing
         self.kernel = kernel
         self.slack = slack
+        self.loss = loss
         self.cache_size = cache_size
         self.tol = tol
         self.max_iter = max_iter
@@ -105,7 +114,8 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
     def _fit(self, X: Any, y: Any, sample_weight: Any, watch: Watch | None) -> None:
         examples = Examples.read(self, X, y, sample_weight)
         classes = examples.classes
-        Lambda, nodes = attributes.get(self.attributes).bind(classes.taxonomy, classes.nodes)
+        specified = attributes.shared(self.sharing, self.attributes)
+        Lambda, nodes = specified.bind(classes.taxonomy, classes.nodes)
         layout = arrange(Lambda, np.float64)
         Lambda, column_nodes = in_columns(Lambda, nodes, layout)
         problem = ContrastProblem(
@@ -114,7 +124,8 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
             Lambda=Lambda,
             cost=costs.get(self.cost).bind(classes.taxonomy, classes.nodes),
             bound=examples.bounds(self.C),
-            slack="pair" if self.slack == "pair" else "example",
+            slack=cast("Slack", self.slack),
+            loss=cast("Loss", self.loss),
         )
         start = self._earlier_duals(problem) if self.warm_start else None
         solution = self._solve(problem, layout, self.max_iter, start, self._reporter(watch, examples.units))

@@ -1,4 +1,4 @@
-"""What classes share: the attribute vectors of Cai's section 3.2 (maths.md, A.1-A.7).
+"""What classes share: the attribute vectors of Cai's section 3.2 (maths.md, A.1-A.8).
 
 A class's score is `F = Lambda @ (node scores)`. Like a cost, an attribute map is a small specification,
 bound to a taxonomy and its classes when they are known.
@@ -15,6 +15,7 @@ import numpy as np
 from margrove.errors import DataError, LabelError
 from margrove.taxonomy.binding import class_taxonomy, keep_columns, row_of
 from margrove.taxonomy.build import IntArray, Name, SparseMatrix
+from margrove.taxonomy.shared import Shared
 
 if TYPE_CHECKING:
     from margrove.taxonomy.graph import Taxonomy
@@ -199,6 +200,11 @@ def depth_scaled(by: Literal["taxonomy", "class"] = "taxonomy") -> DepthScaled:
 def kernel(products: Any, classes: Sequence[Name] | None = None) -> ClassKernel:
     """Any positive semidefinite matrix of inner products between classes (A.7; Cai 4.17)."""
     return ClassKernel(products, None if classes is None else tuple(classes))
+
+
+def shared(sharing: float, of: Any = "depth-scaled") -> Shared:
+    """From one-hot attributes, 0, to those of `of`, 1, along the line between their class kernels (A.8)."""
+    return Shared(get(of), sharing)
 
 
 _NAMED: Mapping[str, Callable[[], Attributes]] = {
