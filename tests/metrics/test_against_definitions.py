@@ -227,3 +227,43 @@ def test_an_integer_weight_is_a_repetition(case):
     assert {k: v for k, v in weighted.items() if k not in counts} == pytest.approx(
         {k: v for k, v in longer.items() if k not in counts}
     )
+
+
+@given(cases())
+def test_measures_of_nodes(case):
+    y, p, tax, anc = case.true, case.predicted, case.taxonomy, case.anc
+    assert tuple(metrics.node_precision_recall_f1(y, p)) == close(oracle.naive_node_precision_recall_f1(y, p))
+    closed = [[oracle.naive_union(anc, labels) - {tax.root} for labels in rows] for rows in (y, p)]
+    naive = oracle.naive_node_precision_recall_f1(*closed)
+    assert tuple(metrics.node_precision_recall_f1(y, p, tax)) == close(naive)
+    assert tuple(metrics.node_precision_recall_f1(*closed)) == close(naive)
+
+
+@given(cases())
+def test_average_precision_area(case):
+    rows = list(zip(case.score_rows, case.true, strict=True))
+    pairs = [(score, v in labels) for row, labels in rows for v, score in row.items()]
+    if any(right for _, right in pairs):
+        area = metrics.average_precision_area(case.true, case.scores, case.classes)
+        assert area == close(oracle.naive_average_precision_area(pairs))
+    tax, anc = case.taxonomy, case.anc
+    pairs = [
+        (score, v in oracle.naive_union(anc, labels))
+        for row, labels in rows
+        for v, score in row.items()
+        if v != tax.root
+    ]
+    if any(right for _, right in pairs):
+        area = metrics.average_precision_area(case.true, case.scores, case.classes, tax)
+        assert area == close(oracle.naive_average_precision_area(pairs))
+
+
+def test_area_of_perfect_and_of_constant_scores():
+    y = [["a"], ["b"], ["a", "b"]]
+    right = np.array([[1.0, 0], [0, 1], [1, 1]])
+    assert metrics.average_precision_area(y, right, ["a", "b"]) == 1
+    assert metrics.average_precision_area(y, 0 * right, ["a", "b"]) == close(4 / 6)
+    infinite = np.where(right > 0, np.inf, -np.inf)
+    assert metrics.average_precision_area(y, infinite, ["a", "b"]) == 1
+    with pytest.raises(ValueError, match="no row has a node"):
+        metrics.average_precision_area([[], []], np.zeros((2, 2)), ["a", "b"])

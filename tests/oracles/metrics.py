@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 
 def naive_mean(values, weights=None):
@@ -149,3 +150,31 @@ def naive_level_accuracy(true, predicted, anc, depth_of, depth):
     return naive_mean(
         [float(any(raised(y) & raised(p) for y in t)) for t, p in zip(true, predicted, strict=True)]
     )
+
+
+def naive_node_precision_recall_f1(true, predicted):
+    common = sum(len(t & p) for t, p in zip(true, predicted, strict=True))
+    n_predicted, n_true = sum(map(len, predicted)), sum(map(len, true))
+    return (
+        common / n_predicted if n_predicted else 0.0,
+        common / n_true if n_true else 0.0,
+        naive_f1(common, n_predicted, n_true),
+    )
+
+
+def naive_average_precision_area(pairs):
+    """From (score, is right) pairs: a point for each threshold, others between, straight lines."""
+    total = sum(right for _, right in pairs)
+    points, before = [], None
+    for threshold in sorted({score for score, _ in pairs}, reverse=True):
+        taken = [right for score, right in pairs if score >= threshold]
+        hits, wrong = sum(taken), len(taken) - sum(taken)
+        if before is None:
+            points.append((0, Fraction(hits, hits + wrong)))
+        else:
+            for between in range(before[0] + 1, hits):
+                extra = Fraction((between - before[0]) * (wrong - before[1]), hits - before[0])
+                points.append((Fraction(between, total), between / (between + before[1] + extra)))
+        points.append((Fraction(hits, total), Fraction(hits, hits + wrong)))
+        before = hits, wrong
+    return float(sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(points)))

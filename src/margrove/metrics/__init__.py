@@ -1,8 +1,9 @@
-"""Every measure, as a pure function of labels, predictions and scores (maths.md, M.1-M.15).
+"""Every measure, as a pure function of labels, predictions and scores (maths.md, M.1-M.15, M.21-M.23).
 
 Measures of predictions are called `f(y_true, y_pred, taxonomy)`, measures of a ranking, or of its highest
 label, `f(y_true, scores, classes, taxonomy)`. Labels are what the user has: one a row, or a list or set of
-labels a row, or an indicator matrix with its `classes`. All take `sample_weight`.
+labels a row, or an indicator matrix with its `classes`. All but `average_precision_area` take
+`sample_weight`.
 """
 
 from margrove.metrics.f_measures import (
@@ -12,6 +13,7 @@ from margrove.metrics.f_measures import (
     micro_f1,
 )
 from margrove.metrics.losses import cost_loss, h_loss, symmetric_difference_loss, tree_loss, zero_one_loss
+from margrove.metrics.nodes import average_precision_area, node_precision_recall_f1
 from margrove.metrics.ranking import average_precision, maximal_loss, ranking_loss
 from margrove.metrics.summary import evaluate
 from margrove.metrics.top import (
@@ -26,6 +28,7 @@ __all__ = [
     "PrecisionRecallF1",
     "accuracy_by_level",
     "average_precision",
+    "average_precision_area",
     "cost_loss",
     "evaluate",
     "h_loss",
@@ -34,6 +37,7 @@ __all__ = [
     "macro_f1",
     "maximal_loss",
     "micro_f1",
+    "node_precision_recall_f1",
     "one_accuracy",
     "parent_accuracy",
     "ranking_loss",

@@ -65,6 +65,11 @@ def hierarchical_precision_recall_f1(
     rows = compare(y_true, y_pred, taxonomy, sample_weight, classes)
     below_root = ancestor_sets(rows.labels, taxonomy)[:, 1:]
     true, predicted, common = (float(rows.weights @ volume) for volume in volumes_of_sets(rows, below_root))
+    return of_counts(common, predicted, true)
+
+
+def of_counts(common: float, predicted: float, true: float) -> PrecisionRecallF1:
+    """The three from how much is right, how much was predicted, and how much is true."""
     return PrecisionRecallF1(
         precision=float(_ratio(common, predicted)),
         recall=float(_ratio(common, true)),
