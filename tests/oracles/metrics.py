@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 
 def naive_mean(values, weights=None):
@@ -178,3 +178,15 @@ def naive_average_precision_area(pairs):
         points.append((Fraction(hits, total), Fraction(hits, hits + wrong)))
         before = hits, wrong
     return float(sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(points)))
+
+
+def naive_permutation_p(a, b, alternative):
+    """The share of all tosses of a coin an item after which the two differ at least as much."""
+    found = sum(a) - sum(b)
+    hits = tosses = 0
+    for signs in product((-1, 1), repeat=len(a)):
+        total = sum(sign * (x - y) for sign, x, y in zip(signs, a, b, strict=True))
+        sides = {"two-sided": abs(total) >= abs(found), "less": total <= found, "greater": total >= found}
+        hits += sides[alternative]
+        tosses += 1
+    return hits / tosses

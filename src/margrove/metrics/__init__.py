@@ -1,9 +1,9 @@
-"""Every measure, as a pure function of labels, predictions and scores (maths.md, M.1-M.15, M.21-M.23).
+"""Every measure, as a pure function of labels, predictions and scores (maths.md, M.1-M.15, M.21-M.25).
 
 Measures of predictions are called `f(y_true, y_pred, taxonomy)`, measures of a ranking, or of its highest
 label, `f(y_true, scores, classes, taxonomy)`. Labels are what the user has: one a row, or a list or set of
 labels a row, or an indicator matrix with its `classes`. All but `average_precision_area` take
-`sample_weight`.
+`sample_weight`. `paired_permutation_test` and `compare` tell differences from luck.
 """
 
 from margrove.metrics.f_measures import (
@@ -15,6 +15,7 @@ from margrove.metrics.f_measures import (
 from margrove.metrics.losses import cost_loss, h_loss, symmetric_difference_loss, tree_loss, zero_one_loss
 from margrove.metrics.nodes import average_precision_area, node_precision_recall_f1
 from margrove.metrics.ranking import average_precision, maximal_loss, ranking_loss
+from margrove.metrics.significance import compare, paired_permutation_test
 from margrove.metrics.summary import evaluate
 from margrove.metrics.top import (
     accuracy_by_level,
@@ -29,6 +30,7 @@ __all__ = [
     "accuracy_by_level",
     "average_precision",
     "average_precision_area",
+    "compare",
     "cost_loss",
     "evaluate",
     "h_loss",
@@ -39,6 +41,7 @@ __all__ = [
     "micro_f1",
     "node_precision_recall_f1",
     "one_accuracy",
+    "paired_permutation_test",
     "parent_accuracy",
     "ranking_loss",
     "symmetric_difference_loss",
