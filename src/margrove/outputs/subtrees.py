@@ -150,8 +150,7 @@ class Subtrees:
         result: Array = margins.T
         if self.is_tree:
             return result
-        for child, parents in self._edges_down:
-            result[:, child] = np.minimum(result[:, child], result[:, parents].min(axis=1))
+        result = self.lowered(result)
         best = self.best(scores)
         tiny = np.finfo(result.dtype).tiny
         return np.where(best, np.maximum(result, tiny), np.minimum(result, 0))
@@ -179,6 +178,13 @@ class Subtrees:
         return np.array(order, np.int64)
 
     # --- on graphs ---
+
+    def lowered(self, scores: Array) -> Array:
+        """Scores (rows x outputs) lowered where they would be higher than what is above."""
+        lowered = scores.copy()
+        for child, parents in self._edges_down:
+            lowered[:, child] = np.minimum(lowered[:, child], lowered[:, parents].min(axis=1))
+        return lowered
 
     @cached_property
     def _edges_down(self) -> list[tuple[int, Whole]]:
