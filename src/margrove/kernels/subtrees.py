@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from margrove.kernels.block import Block, ascend_shared
+from margrove.kernels.block import Block, Places, ascend_shared
 from margrove.kernels.jit import kernel
+from margrove.kernels.passes import add_to_weights
 from margrove.kernels.scores import score_nodes
 from margrove.outputs.tables import HINGE, Floats, Indices, Inputs
 
@@ -105,21 +106,6 @@ def follow(
 
 
 @kernel
-def add_to_weights(inputs: Inputs, i: int, change: Floats, W: Floats) -> None:
-    """W += x_i change', where W is weights of features, or the scores of all examples (E.12)."""
-    if inputs.gram.shape[0]:
-        row = inputs.gram[inputs.at[i]]
-        for j in range(W.shape[0]):
-            if row[j] != 0.0:
-                for v in range(change.shape[0]):
-                    W[j, v] += row[j] * change[v]
-    else:
-        for e in range(inputs.ptr[i], inputs.ptr[i + 1]):
-            for v in range(change.shape[0]):
-                W[inputs.idx[e], v] += inputs.val[e] * change[v]
-
-
-@kernel
 def ascend_sets(
     inputs: Inputs,
     right: Sets,
@@ -164,8 +150,9 @@ def ascend_sets(
             max_steps,
         )
         if psi[i] > eps:
-            add_to_weights(inputs, i, block.change, W)
-        block.change[:] = 0.0
+            for v in range(s.shape[0]):
+                block.nodes[v] = v
+            add_to_weights(inputs, i, W, block.nodes, block.change)
 
 
 @kernel
@@ -202,6 +189,7 @@ def conditional_gradient(
     r: Floats,
     g: Floats,
     change: Floats,
+    nodes: Places,
     towards: Sets,
     away: Sets,
     steps: int,
@@ -264,74 +252,55 @@ def conditional_gradient(
                 change[v] += weight
                 mu[i, v] = new
         if moved:
-            add_to_weights(inputs, i, change, W)
-
-
-@kernel
-def worst_by_product(
-    s: Floats,
-    right: Sets,
-    preorder: Indices,
-    size: Indices,
-    value: Floats,
-    z: Sets,
-) -> float:
-    """The set of highest k (1 - <y - z, s>), k the nodes at which it differs from y (U.11); return that.
-
-    value[p, k] is the highest <z - y, s> / 2 of the nodes that stand from place p on in preorder, with k
-    differences: a node in the set is followed by the next one, one out of it by the first not below it.
-    """
-    m = s.shape[0]
-    value[m, :] = -np.inf
-    value[m, 0] = 0.0
-    for p in range(m - 1, -1, -1):
-        v = preorder[p]
-        missed, lost = 0, 0.0
-        for q in range(p, p + size[p]):
-            if right[preorder[q]]:
-                missed += 1
-                lost += s[preorder[q]]
-        new = 0 if right[v] else 1
-        won = 0.0 if right[v] else s[v]
-        for k in range(m + 1):
-            inside = value[p + 1, k - new] + won if k >= new else -np.inf
-            outside = value[p + size[p], k - missed] - lost if k >= missed else -np.inf
-            value[p, k] = max(inside, outside)
-    k, highest = 0, 0.0
-    for j in range(1, m + 1):
-        H = j * (1 + 2 * value[0, j])
-        if H > highest:
-            k, highest = j, H
-    p = 0
-    z[:] = False
-    if k == 0:
-        z[:] = right
-        return 0.0
-    while p < m:
-        v = preorder[p]
-        new = 0 if right[v] else 1
-        won = 0.0 if right[v] else s[v]
-        if k >= new and value[p, k] == value[p + 1, k - new] + won:
-            z[v] = True
-            k -= new
-            p += 1
-        else:
-            for q in range(p, p + size[p]):
-                k -= 1 if right[preorder[q]] else 0
-            p += size[p]
-    return highest
+            for v in range(m):
+                nodes[v] = v
+            add_to_weights(inputs, i, W, nodes, change)
 
 
 @kernel
 def worst_by_products(
-    S: Floats,
-    right: Sets,
-    preorder: Indices,
-    size: Indices,
-    value: Floats,
-    Z: Sets,
-    H: Floats,
+    S: Floats, right: Sets, preorder: Indices, size: Indices, value: Floats, Z: Sets, H: Floats
 ) -> None:
-    """The set and its violation for every row of scores."""
+    """For each row, the set of highest H = k (1 - <y - z, s>), k the nodes in which it differs from y (U.11).
+
+    value[p, k] is the highest <z - y, s> / 2 of the nodes that stand from place p on in preorder, with k
+    differences: a node in the set is followed by the next one, one out of it by the first not below it.
+    """
+    m = S.shape[1]
     for i in range(S.shape[0]):
-        H[i] = worst_by_product(S[i], right[i], preorder, size, value, Z[i])
+        s, y, z = S[i], right[i], Z[i]
+        value[m, :] = -np.inf
+        value[m, 0] = 0.0
+        for p in range(m - 1, -1, -1):
+            v = preorder[p]
+            missed, lost = 0, 0.0
+            for q in range(p, p + size[p]):
+                if y[preorder[q]]:
+                    missed += 1
+                    lost += s[preorder[q]]
+            new, won = (0, 0.0) if y[v] else (1, s[v])
+            for k in range(m + 1):
+                inside = value[p + 1, k - new] + won if k >= new else -np.inf
+                outside = value[p + size[p], k - missed] - lost if k >= missed else -np.inf
+                value[p, k] = max(inside, outside)
+        best, highest = 0, 0.0
+        for k in range(1, m + 1):
+            if k * (1 + 2 * value[0, k]) > highest:
+                best, highest = k, k * (1 + 2 * value[0, k])
+        H[i] = highest
+        z[:] = y
+        p = 0 if best > 0 else m
+        while p < m:
+            v = preorder[p]
+            new, won = (0, 0.0) if y[v] else (1, s[v])
+            z[v] = best >= new and value[p, best] == value[p + 1, best - new] + won
+            if z[v]:
+                best -= new
+                p += 1
+            else:
+                end = p + size[p]
+                while p < end:
+                    if y[preorder[p]]:
+                        best -= 1
+                        z[preorder[p]] = False
+                    p += 1

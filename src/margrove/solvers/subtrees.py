@@ -238,7 +238,8 @@ class _Marginals(_Ascent):
     def improve(self, W: Array, average_gap: float) -> None:
         problem = self.problem
         kept = self.start(W)
-        floats = [np.empty(self.m) for _ in range(4)]
+        floats = [np.zeros(self.m) for _ in range(4)]
+        nodes = np.empty(self.m, np.uint32)
         sets = [np.empty(self.m, bool) for _ in range(2)]
         gap = np.zeros(self.n)
         active, eps = np.arange(self.n), SETTLED * average_gap
@@ -246,7 +247,7 @@ class _Marginals(_Ascent):
             for part, inputs in self.parts(active):
                 kernels.conditional_gradient(
                     inputs, problem.right, self.mu, problem.miss, problem.extra, self.parent, problem.bound,
-                    part, kept, self.zero, *floats, *sets, STEPS, 0.1 * eps, gap,
+                    part, kept, self.zero, *floats, nodes, *sets, STEPS, 0.1 * eps, gap,
                 )  # fmt: skip
             self.psi[active] = gap[active] / problem.bound[active]
             active = active[self.psi[active] > eps]
@@ -284,7 +285,7 @@ def _block(room: int, m: int) -> Block:
         ptr=places(room + 1),
         idx=places(room * m + 1),
         val=floats(room * m + 1),
-        nodes=places(1),
+        nodes=places(m),
         local=np.zeros(1, np.int32),
         score=floats(1),
         change=floats(m),
