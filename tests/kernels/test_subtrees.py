@@ -34,7 +34,12 @@ def test_add_column():
     for i in range(7):
         part = slice(rows.indptr[i], rows.indptr[i + 1])
         kernels.add_column(
-            by_feature.indptr, by_feature.indices, by_feature.data, rows.indices[part], rows.data[part], column
+            by_feature.indptr,
+            by_feature.indices,
+            by_feature.data,
+            rows.indices[part],
+            rows.data[part],
+            column,
         )
         np.testing.assert_allclose(column, twins.naive_add_column(X, X[i]))
 
@@ -82,9 +87,7 @@ def test_worst_by_products(tree):
     m, n = len(output), 8
     S, right = 0.5 * rng.standard_normal((n, m)), random_closed_sets(rng, output, n)
     Z, H = np.empty((n, m), bool), np.empty(n)
-    kernels.worst_by_products(
-        S, right, output.preorder, output.size, np.empty((m + 1, m + 1)), Z, H
-    )
+    kernels.worst_by_products(S, right, output.preorder, output.size, np.empty((m + 1, m + 1)), Z, H)
     for i in range(n):
         expected, highest = twins.naive_worst_by_products(parents, S[i], right[i])
         assert H[i] == pytest.approx(highest, abs=1e-12)
@@ -139,7 +142,18 @@ def test_ascend_sets(tree, scaling):
             slots.beta[i, :k].copy(), problem.bound[i],
         )  # fmt: skip
         kernels.ascend_sets(
-            inputs, problem.right, slots, problem.bound, np.array([i]), W, np.zeros(m), s, block, EXACT, 10_000, psi
+            inputs,
+            problem.right,
+            slots,
+            problem.bound,
+            np.array([i]),
+            W,
+            np.zeros(m),
+            s,
+            block,
+            EXACT,
+            10_000,
+            psi,
         )
         np.testing.assert_allclose(W, expected, atol=2e-5)
         assert slots.beta[i, :k].min() >= 0

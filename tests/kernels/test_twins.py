@@ -135,7 +135,9 @@ def kernel_names():
 def test_every_kernel_has_a_twin_and_every_twin_a_test():
     names = set(kernel_names())
     assert {"search", "ascend", "score_nodes", "dot"} <= names
-    assert not [name for name in names if not any(hasattr(room, f"naive_{name}") for room in (twins, subtrees))]
+    assert not [
+        name for name in names if not any(hasattr(room, f"naive_{name}") for room in (twins, subtrees))
+    ]
     here = "".join(file.read_text() for file in Path(__file__).parent.glob("test_*.py"))
     assert not [name for name in names if f"naive_{name}(" not in here]
 

@@ -111,7 +111,9 @@ class SubtreePerceptron(SubtreeModel):
         A weight of two is two equal rows. A fit that ends with an error or a keyboard interrupt leaves the
         estimator as it was.
         """
-        check_positive(self, "epsilon", *(name for name in ("radius", "eta") if getattr(self, name) is not None))
+        check_positive(
+            self, "epsilon", *(name for name in ("radius", "eta") if getattr(self, name) is not None)
+        )
         check_count(self, "blocks", *(["max_iter"] if self.max_iter is not None else []))
         check_choice(self, update=("stochastic", "hard"))
         if not self.blocks:
@@ -126,9 +128,7 @@ class SubtreePerceptron(SubtreeModel):
                     W: NDArray[Any] = self._learn(examples, subtrees, right, rows, None).W
                     return W
 
-                self.calibration_ = self._calibrated(
-                    examples.inputs, right, examples.weight, subtrees, learn
-                )
+                self.calibration_ = self._calibrated(examples.inputs, right, examples.weight, subtrees, learn)
             self._keep(examples, subtrees, found.W, None)
             self.n_iter_, self.separated_ = found.n_steps, found.separated
         return self

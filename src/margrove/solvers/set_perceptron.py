@@ -217,7 +217,14 @@ class _Examples:
     def _follow(self, column: Array, change: Array) -> None:
         def part(k: int) -> None:
             kernels.follow(
-                self.scores, column, change, self.right, self.parent, *self.parts[k], *self.scratch[k], self.lead
+                self.scores,
+                column,
+                change,
+                self.right,
+                self.parent,
+                *self.parts[k],
+                *self.scratch[k],
+                self.lead,
             )
 
         list(self.work(part, range(len(self.parts))))
@@ -240,7 +247,12 @@ def _columns(inputs: Vectors | Similarities, block: NDArray[np.int64]) -> Callab
     def product(i: int) -> Array:
         part = slice(rows.indptr[i], rows.indptr[i + 1])
         kernels.add_column(
-            by_feature.indptr, by_feature.indices, by_feature.data, rows.indices[part], rows.data[part], column
+            by_feature.indptr,
+            by_feature.indices,
+            by_feature.data,
+            rows.indices[part],
+            rows.data[part],
+            column,
         )
         return column
 
