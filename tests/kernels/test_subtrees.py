@@ -10,7 +10,7 @@ from margrove.kernels import subtrees as kernels
 from margrove.objective.inputs import Vectors
 from margrove.objective.subtrees import SubtreeProblem
 from margrove.outputs.ranking import inputs_of
-from margrove.solvers.subtrees import _block, _slots
+from margrove.solvers.subtrees import block_for, room, slots_for
 from oracles import subtrees as twins
 from oracles.problems import random_closed_sets, random_tree_output
 
@@ -108,7 +108,7 @@ def test_extremes_of_faces(tree):
 
 
 def small_problem(tree, scaling="margin"):
-    output, parents, rng = tree
+    output, _, rng = tree
     n, d, m = 3, 4, len(output)
     X, right = rng.standard_normal((n, d)), random_closed_sets(rng, output, n)
     miss, extra = rng.uniform(0.5, 2, (2, m)) if scaling == "margin" else np.full((2, m), 0.7)
@@ -118,12 +118,16 @@ def small_problem(tree, scaling="margin"):
     return problem, inputs, X, rng.standard_normal((d, m)) * 0.3
 
 
+def tables_of(problem):
+    return kernels.Sets(problem.right, problem.output.parent, problem.miss, problem.extra, problem.bound)
+
+
 @pytest.mark.parametrize("scaling", ["margin", "slack"])
 def test_ascend_sets(tree, scaling):
     problem, inputs, X, W = small_problem(tree, scaling)
     output, _, rng = tree
     n, m = problem.right.shape
-    slots, psi = _slots(n, 4, m), np.zeros(n)
+    slots, psi = slots_for(n, 4, m), np.zeros(n)
     for i in range(n):
         sets = np.unique(random_closed_sets(rng, output, 3), axis=0)
         sets = sets[(sets != problem.right[i]).any(axis=1)]
@@ -132,7 +136,7 @@ def test_ascend_sets(tree, scaling):
         slots.sets[i, :k], slots.loss[i, :k] = sets, losses
         slots.factor[i, :k] = problem.factors(losses)
         slots.beta[i, :k] = rng.dirichlet(np.ones(k + 1))[:k] * problem.bound[i]
-    block, s = _block(4, m), np.empty(m)
+    block = block_for(4, m)
     for i in rng.permutation(n):
         k = slots.used[i]
         if not k:
@@ -142,18 +146,7 @@ def test_ascend_sets(tree, scaling):
             slots.beta[i, :k].copy(), problem.bound[i],
         )  # fmt: skip
         kernels.ascend_sets(
-            inputs,
-            problem.right,
-            slots,
-            problem.bound,
-            np.array([i]),
-            W,
-            np.zeros(m),
-            s,
-            block,
-            EXACT,
-            10_000,
-            psi,
+            inputs, tables_of(problem), slots, np.array([i]), W, room(m), block, EXACT, 10_000, psi
         )
         np.testing.assert_allclose(W, expected, atol=2e-5)
         assert slots.beta[i, :k].min() >= 0
@@ -171,11 +164,9 @@ def test_conditional_gradient(tree):
         expected = twins.naive_conditional_gradient(
             parents, X, W, i, problem.right, mu[i], problem.miss, problem.extra, problem.bound[i]
         )
-        floats, nodes = np.zeros((4, m)), np.empty(m, np.uint32)
         kernels.conditional_gradient(
-            inputs, problem.right, mu, problem.miss, problem.extra, output.parent, problem.bound,
-            np.array([i]), W, np.zeros(m), *floats, nodes, *np.zeros((2, m), bool), 5000, EXACT, gap,
-        )  # fmt: skip
+            inputs, tables_of(problem), mu, np.array([i]), W, room(m), 5000, EXACT, gap
+        )
         np.testing.assert_allclose(W, expected, atol=2e-5)
         above = np.where(output.parent < 0, 1.0, mu[i, output.parent])
         assert (mu[i] >= 0).all()

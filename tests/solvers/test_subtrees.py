@@ -1,4 +1,4 @@
-"""The optimum over closed sets is that of a conic solver with every set enumerated, whatever the algorithm."""
+"""The optimum over closed sets is that of a conic solver with every set, whatever the algorithm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The subtrees output of a fitted model: sets of nodes that are closed upwards, and comparable node scores."""
+"""The subtrees output of a fitted model: sets of nodes closed upwards, and comparable node scores."""
 
 from __future__ import annotations
 

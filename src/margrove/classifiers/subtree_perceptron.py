@@ -18,7 +18,6 @@ from margrove.classifiers.fitting import (
     unchanged_on_failure,
 )
 from margrove.classifiers.subtree_model import SubtreeModel, read_examples
-from margrove.objective.inputs import Similarities, Vectors
 from margrove.outputs.subtrees import Subtrees
 from margrove.taxonomy import Taxonomy
 
@@ -28,18 +27,18 @@ class SubtreePerceptron(SubtreeModel):
 
     maximise over |W| <= 1  the least <y_i - z, W x_i> of all rows i and closed sets z other than y_i  (U.17)
 
-    Each step adds the contrast of one row with its best other set. If some W separates the rows, the margin is
-    within `epsilon` of the largest one, in units of the longest contrast: always ("hard"), or with
-    probability 1 - O(1/n) ("stochastic"). Where none does, the steps end after as many all the same. In a
-    graph z may be any set closed along the first parent of each node; predictions are exact.
+    Each step adds the contrast of one row with its best other set. If some W separates the rows, the margin
+    is within `epsilon` of the largest one, in units of the longest contrast: always ("hard", unless the rows
+    are separated before), or with probability 1 - O(1/n) ("stochastic"). Where none does, the steps end after
+    as many all the same. In a graph z may be any set closed along the first parent of each node; predictions are exact.
 
     Parameters
     ----------
     taxonomy : Taxonomy, None or "flat"
-        The tree or graph of the classes; None takes it from labels that are paths and otherwise has one level.
+        The tree or graph of classes; None takes it from labels that are paths and otherwise has one level.
     update : "stochastic" or "hard"
-        Draw the row of a step by multiplicative weights (Algorithms 2 and 3), or take the row of least lead and
-        stop when all lead (Algorithm 1).
+        Draw the row of a step by multiplicative weights (Algorithms 2 and 3), or take the row of least lead
+        and stop when all lead (Algorithm 1).
     kernel : str, similarity or function
         As for `HierarchicalSVM`; "linear" keeps a weight for each feature, others coefficients of rows.
     epsilon : float
@@ -48,11 +47,11 @@ class SubtreePerceptron(SubtreeModel):
         Divide the rows into so many blocks and learn from one after the other, each from the weights that the
         one before has left (Liu 3.6). The guarantee is then for each block alone.
     average : bool
-        Return the mean of all steps' weights, which the guarantee is of, or the last, as Liu's experiments do.
+        Return the mean of all steps' weights, of which the guarantee is, or the last, as Liu's experiments.
     max_iter : int or None
         T, the steps for each block; None is what the guarantee asks for (U.19, U.20).
     radius : float or None
-        R, at least |x| sqrt(number of nodes); None takes the largest. A smaller one makes the first steps larger.
+        R, at least |x| sqrt(number of nodes); None takes the largest. A smaller one makes larger first steps.
     eta : float or None
         The rate of the multiplicative weights; None is that of the guarantee (U.20).
     calibrate : bool
@@ -67,7 +66,7 @@ class SubtreePerceptron(SubtreeModel):
     Attributes
     ----------
     classes_ : the labels, sorted;  taxonomy_ : the tree or graph
-    weights_ : W, features x nodes;  n_iter_ : steps taken;  separated_ : whether a hard fit has separated the rows
+    weights_ : W, features x nodes;  n_iter_ : steps taken;  separated_ : whether a hard fit ended early
     """
 
     certificate_ = None
@@ -106,7 +105,7 @@ class SubtreePerceptron(SubtreeModel):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, watch: Callable[[int], bool | None] | None = None
     ) -> Self:
-        """Learn from rows and their labels; `watch` is told the steps taken now and then, and may end the fit.
+        """Learn from rows and their labels; `watch` is told the number of steps, and may end the fit.
 
         A weight of two is two equal rows. A fit that ends with an error or a keyboard interrupt leaves the
         estimator as it was.
@@ -144,7 +143,7 @@ class SubtreePerceptron(SubtreeModel):
         """The steps on some of the rows."""
         from margrove.solvers import set_perceptron as solver  # compiles; prediction has no need of it
 
-        inputs = cast("Vectors | Similarities", examples.inputs.take(rows))
+        inputs = examples.inputs.take(rows)
         update = cast("solver.Update", self.update)
         seed = check_random_state(0 if self.random_state is None else self.random_state).randint(2**31 - 1)
         rng = np.random.default_rng(seed)

@@ -38,7 +38,7 @@ class SubtreeSVM(CertifiedFit, SubtreeModel):
     Parameters
     ----------
     taxonomy : Taxonomy, None or "flat"
-        The tree or graph of the classes; None takes it from labels that are paths and otherwise has one level.
+        The tree or graph of classes; None takes it from labels that are paths and otherwise has one level.
     C : float
         The price of the summed slacks against the norm.
     algorithm : "cutting-plane" or "marginal"

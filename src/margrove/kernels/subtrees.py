@@ -18,9 +18,9 @@ from margrove.kernels.block import Block, Places, ascend_shared
 from margrove.kernels.jit import kernel
 from margrove.kernels.passes import add_to_weights
 from margrove.kernels.scores import score_nodes
-from margrove.outputs.tables import HINGE, Floats, Indices, Inputs
+from margrove.outputs.tables import HINGE, Floats, Indices, Inputs, Pointers
 
-Sets = NDArray[np.bool_]
+Booleans = NDArray[np.bool_]
 
 
 class SetSlots(NamedTuple):
@@ -30,10 +30,33 @@ class SetSlots(NamedTuple):
     """
 
     used: Indices  # n
-    sets: Sets  # n x slots x outputs
+    sets: Booleans  # n x slots x outputs
     factor: Floats  # n x slots
     loss: Floats
     beta: Floats
+
+
+class Sets(NamedTuple):
+    """The right set of each example, the tree, and what a mistake costs."""
+
+    right: Booleans  # n x outputs
+    parent: Pointers
+    miss: Floats
+    extra: Floats
+    bound: Floats  # n
+
+
+class Room(NamedTuple):
+    """Working space for one example. `zero` is zero, and between visits so is `change`."""
+
+    zero: Floats
+    s: Floats
+    r: Floats
+    g: Floats
+    change: Floats
+    nodes: Places
+    towards: Booleans
+    away: Booleans
 
 
 @kernel
@@ -47,7 +70,7 @@ def add_column(ptr: Indices, idx: Indices, val: Floats, features: Indices, x: Fl
 
 
 @kernel
-def gains(s: Floats, parent: Indices, g: Floats) -> None:
+def gains(s: Floats, parent: Pointers, g: Floats) -> None:
     """The best sum below each node with it (U.2)."""
     g[:] = s
     for v in range(s.shape[0] - 1, -1, -1):
@@ -56,14 +79,14 @@ def gains(s: Floats, parent: Indices, g: Floats) -> None:
 
 
 @kernel
-def best_set(g: Floats, parent: Indices, z: Sets) -> None:
+def best_set(g: Floats, parent: Pointers, z: Booleans) -> None:
     """The best set, from its gains."""
     for v in range(g.shape[0]):
         z[v] = g[v] > 0 and (parent[v] < 0 or z[parent[v]])
 
 
 @kernel
-def rival(s: Floats, right: Sets, parent: Indices, g: Floats, z: Sets) -> float:
+def rival(s: Floats, right: Booleans, parent: Pointers, g: Floats, z: Booleans) -> float:
     """Put the best set but the right one into z; return <y - z, s>, by how much the right one leads."""
     gains(s, parent, g)
     best_set(g, parent, z)
@@ -89,12 +112,12 @@ def follow(
     S: Floats,
     column: Floats,
     change: Floats,
-    right: Sets,
-    parent: Indices,
+    right: Booleans,
+    parent: Pointers,
     first: int,
     last: int,
     g: Floats,
-    z: Sets,
+    z: Booleans,
     lead: Floats,
 ) -> None:
     """Add column[i] * change to the node scores of examples first .. last, and find their leads anew."""
@@ -108,25 +131,21 @@ def follow(
 @kernel
 def ascend_sets(
     inputs: Inputs,
-    right: Sets,
+    problem: Sets,
     slots: SetSlots,
-    bound: Floats,
-    order: Indices,
+    order: Pointers,
     W: Floats,
-    zero: Floats,
-    s: Floats,
+    room: Room,
     block: Block,
     eps: float,
     max_steps: int,
     psi: Floats,
 ) -> None:
-    """Solve the small problems (E.4) of these examples over the sets in their slots, one after the other.
-
-    `zero` is zero for every output, and `block.change` is zero before and after.
-    """
+    """Solve the small problems (E.4) of these examples over the sets in their slots, one after the other."""
+    s, right = room.s, problem.right
     for i in order:
         used = slots.used[i]
-        score_nodes(inputs, i, W, zero, s)
+        score_nodes(inputs, i, W, room.zero, s)
         end = 0
         block.ptr[0] = 0
         for b in range(used):
@@ -143,7 +162,7 @@ def ascend_sets(
             block,
             slots.beta[i, :used],
             slots.factor[i, :used],
-            bound[i],
+            problem.bound[i],
             HINGE,
             inputs.sqnorm[i],
             eps,
@@ -156,8 +175,8 @@ def ascend_sets(
 
 
 @kernel
-def extreme_on_face(r: Floats, mu: Floats, parent: Indices, sign: float, g: Floats, z: Sets) -> None:
-    """The set of highest sign * <r, z> on the least face that holds mu: where mu has ties, so has z (U.15)."""
+def extreme_on_face(r: Floats, mu: Floats, parent: Pointers, sign: float, g: Floats, z: Booleans) -> None:
+    """The set of highest sign * <r, z> on the least face that holds mu: z has the ties of mu (U.15)."""
     for v in range(r.shape[0]):
         g[v] = sign * r[v]
     for v in range(r.shape[0] - 1, -1, -1):
@@ -176,22 +195,11 @@ def extreme_on_face(r: Floats, mu: Floats, parent: Indices, sign: float, g: Floa
 @kernel
 def conditional_gradient(
     inputs: Inputs,
-    right: Sets,
+    problem: Sets,
     mu: Floats,
-    miss: Floats,
-    extra: Floats,
-    parent: Indices,
-    bound: Floats,
-    order: Indices,
+    order: Pointers,
     W: Floats,
-    zero: Floats,
-    s: Floats,
-    r: Floats,
-    g: Floats,
-    change: Floats,
-    nodes: Places,
-    towards: Sets,
-    away: Sets,
+    room: Room,
     steps: int,
     eps: float,
     gap: Floats,
@@ -200,15 +208,16 @@ def conditional_gradient(
 
     A step moves mu along the difference of two sets to the maximum on that line, or to the border.
     """
+    right, parent, bound = problem.right, problem.parent, problem.bound
+    s, r, g, change, towards, away = room.s, room.r, room.g, room.change, room.towards, room.away
     m = s.shape[0]
     for i in order:
-        score_nodes(inputs, i, W, zero, s)
-        change[:] = 0.0
+        score_nodes(inputs, i, W, room.zero, s)
         moved = False
         for step in range(steps):
             inside, best = 0.0, 0.0
             for v in range(m):
-                loss = -miss[v] if right[i, v] else extra[v]
+                loss = -problem.miss[v] if right[i, v] else problem.extra[v]
                 r[v] = 2 * s[v] + loss
                 inside += r[v] * mu[i, v]
             gains(r, parent, g)
@@ -253,13 +262,13 @@ def conditional_gradient(
                 mu[i, v] = new
         if moved:
             for v in range(m):
-                nodes[v] = v
-            add_to_weights(inputs, i, W, nodes, change)
+                room.nodes[v] = v
+            add_to_weights(inputs, i, W, room.nodes, change)
 
 
 @kernel
 def worst_by_products(
-    S: Floats, right: Sets, preorder: Indices, size: Indices, value: Floats, Z: Sets, H: Floats
+    S: Floats, right: Booleans, preorder: Pointers, size: Pointers, value: Floats, Z: Booleans, H: Floats
 ) -> None:
     """For each row, the set of highest H = k (1 - <y - z, s>), k the nodes in which it differs from y (U.11).
 

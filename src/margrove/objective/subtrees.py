@@ -142,7 +142,7 @@ class SubtreeProblem:
         weight = beta * self.factors(losses)
         place = (example, np.arange(len(example)))
         to_rows = sp.csr_array((weight, place), shape=(len(self.bound), len(example)))
-        return Combination(to_rows @ differences, float(beta @ losses))
+        return Combination(np.asarray(to_rows @ differences), float(beta @ losses))
 
     def of_marginals(self, mu: Array) -> Combination:
         """What shares mu of sets that hold each node come to (U.13); scaling "margin" alone."""

@@ -1,6 +1,6 @@
 """Liu's perceptrons over closed sets of nodes (Algorithms 1 to 3; maths.md, U.17 to U.20).
 
-    maximise over |w| <= 1   the least <w, x_i (y_i - z)'> of all examples i and sets z other than y_i     (U.17)
+    maximise over |w| <= 1   the least <w, x_i (y_i - z)'> of all examples i and sets z other than y_i  (U.17)
 
 Each step adds the contrast of one example with its best other set to a sum: the example with the least lead
 ("hard"), or one drawn by multiplicative weights ("stochastic"). What is kept is the node scores of all
@@ -145,7 +145,7 @@ class _Path:
     @property
     def _shrink(self) -> float:
         """By what the sum is multiplied to lie in the unit ball, in units of the longest contrast."""
-        return 1 / max(1.0, np.sqrt(self.square) * self.step_length / self.unit)
+        return float(1 / max(1.0, np.sqrt(self.square) * self.step_length / self.unit))
 
     def in_units(self, lead: Array) -> Array:
         """v_t of leads that the sum of contrasts gives: of w_t, and in units of the longest contrast."""

@@ -102,7 +102,10 @@ class _Ascent(ABC):
             if isinstance(given, Similarities)
             else inputs_of(given.X, np.float64, alone=False)[0]
         )
-        self.zero = np.zeros(self.m)
+        self.sets = kernels.Sets(
+            problem.right, problem.output.parent, problem.miss, problem.extra, problem.bound
+        )
+        self.room = room(self.m)
         self.psi = np.zeros(self.n)
 
     @abstractmethod
@@ -143,8 +146,8 @@ class _CuttingPlanes(_Ascent):
 
     def __init__(self, problem: SubtreeProblem, rng: np.random.Generator) -> None:
         super().__init__(problem, rng)
-        self.slots = _slots(self.n, SLOTS, self.m)
-        self.block = _block(SLOTS, self.m)
+        self.slots = slots_for(self.n, SLOTS, self.m)
+        self.block = block_for(SLOTS, self.m)
 
     def combination(self) -> Combination:
         return self.problem.of_sets(self.duals())
@@ -165,13 +168,20 @@ class _CuttingPlanes(_Ascent):
         eps = SETTLED * average_gap
         kept = self.start(W)
         active = np.flatnonzero(self.slots.used > 0)
-        s = np.empty(self.m)
         for _ in range(PASSES):
             for part, inputs in self.parts(active):
                 kernels.ascend_sets(
-                    inputs, self.problem.right, self.slots, self.problem.bound, part, kept, self.zero, s,
-                    self.block, 0.1 * eps, STEPS, self.psi,
-                )  # fmt: skip
+                    inputs,
+                    self.sets,
+                    self.slots,
+                    part,
+                    kept,
+                    self.room,
+                    self.block,
+                    0.1 * eps,
+                    STEPS,
+                    self.psi,
+                )
             active = active[self.psi[active] > eps]
             if not len(active):
                 break
@@ -209,7 +219,7 @@ class _CuttingPlanes(_Ascent):
         full = slots.used[example] == room
         if (full & (slots.beta[example] > 0).all(axis=1)).any():
             self.slots = slots = _widened(slots, 2 * room)
-            self.block = _block(2 * room, self.m)
+            self.block = block_for(2 * room, self.m)
             full[:] = False
         slot = np.where(full, slots.beta[example].argmin(axis=1), slots.used[example])
         slots.used[example[~full]] += 1
@@ -226,7 +236,6 @@ class _Marginals(_Ascent):
     def __init__(self, problem: SubtreeProblem, rng: np.random.Generator) -> None:
         super().__init__(problem, rng)
         self.mu = problem.right.astype(np.float64)
-        self.parent = problem.output.parent
 
     def combination(self) -> Combination:
         return self.problem.of_marginals(self.mu)
@@ -236,26 +245,28 @@ class _Marginals(_Ascent):
         return int((self.mu != self.problem.right).sum())
 
     def improve(self, W: Array, average_gap: float) -> None:
-        problem = self.problem
         kept = self.start(W)
-        floats = [np.zeros(self.m) for _ in range(4)]
-        nodes = np.empty(self.m, np.uint32)
-        sets = [np.empty(self.m, bool) for _ in range(2)]
         gap = np.zeros(self.n)
         active, eps = np.arange(self.n), SETTLED * average_gap
         for _ in range(PASSES):
             for part, inputs in self.parts(active):
                 kernels.conditional_gradient(
-                    inputs, problem.right, self.mu, problem.miss, problem.extra, self.parent, problem.bound,
-                    part, kept, self.zero, *floats, nodes, *sets, STEPS, 0.1 * eps, gap,
-                )  # fmt: skip
-            self.psi[active] = gap[active] / problem.bound[active]
+                    inputs, self.sets, self.mu, part, kept, self.room, STEPS, 0.1 * eps, gap
+                )
+            self.psi[active] = gap[active] / self.problem.bound[active]
             active = active[self.psi[active] > eps]
             if not len(active):
                 break
 
 
-def _slots(n: int, room: int, m: int) -> kernels.SetSlots:
+def room(m: int) -> kernels.Room:
+    """Working space for one example."""
+    zero, s, r, g, change = np.zeros((5, m))
+    towards, away = np.zeros((2, m), bool)
+    return kernels.Room(zero, s, r, g, change, np.zeros(m, np.uint32), towards, away)
+
+
+def slots_for(n: int, room: int, m: int) -> kernels.SetSlots:
     """Room for so many sets of each example."""
     factor, loss, beta = np.zeros((3, n, room))
     return kernels.SetSlots(np.zeros(n, np.int32), np.zeros((n, room, m), bool), factor, loss, beta)
@@ -264,14 +275,14 @@ def _slots(n: int, room: int, m: int) -> kernels.SetSlots:
 def _widened(slots: kernels.SetSlots, room: int) -> kernels.SetSlots:
     """The same sets with more room."""
     n, old, m = slots.sets.shape
-    wide = _slots(n, room, m)
+    wide = slots_for(n, room, m)
     wide.used[:] = slots.used
     for source, target in zip(slots[1:], wide[1:], strict=True):
         target[:, :old] = source
     return wide
 
 
-def _block(room: int, m: int) -> Block:
+def block_for(room: int, m: int) -> Block:
     """Working space for the small problem of one example, in which a local node is an output."""
 
     def floats(size: int) -> Array:
