@@ -30,7 +30,8 @@ class SubtreePerceptron(SubtreeModel):
     Each step adds the contrast of one row with its best other set. If some W separates the rows, the margin
     is within `epsilon` of the largest one, in units of the longest contrast: always ("hard", unless the rows
     are separated before), or with probability 1 - O(1/n) ("stochastic"). Where none does, the steps end after
-    as many all the same. In a graph z may be any set closed along the first parent of each node; predictions are exact.
+    as many all the same. In a graph z may be any set closed along the first parent of each node; predictions
+    are exact.
 
     Parameters
     ----------
