@@ -207,6 +207,7 @@ def test_there_and_back(estimator, tmp_path):
             np.testing.assert_array_equal(getattr(loaded, method)(X), getattr(model, method)(X))
         assert loaded.predict(X) == model.predict(X)
         assert loaded.certificate_ == model.certificate_
+        assert loaded.n_iter_ == model.n_iter_
         assert loaded.score(X, y) == model.score(X, y)
 
 
@@ -217,6 +218,17 @@ def test_states_that_do_not_fit_are_refused():
         restore(header, arrays | {"calibration": np.zeros((2, 3))})
     with pytest.raises(InvalidModelFileError, match="speak of sets"):
         restore(header | {"whole": 1}, arrays)
+    header, arrays = describe(mg.SubtreePerceptron(TREE, max_iter=5).fit(*rows(TREE)))
+    with pytest.raises(InvalidModelFileError, match="about steps"):
+        restore(header | {"steps": {"number": -1, "separated": False}}, arrays)
+
+
+@pytest.mark.parametrize("model", [mg.SubtreePerceptron(TREE, epsilon=0.5), mg.SubtreeSVM(TREE, C=10.0)])
+def test_strings_by_their_subsequences(model):
+    texts = [f"{word}{k}" for word in ("abcabc", "xyzxyz", "mnomno") for k in range(5)]
+    y = [["a1", "b11"]] * 5 + [["a2"]] * 5 + [[]] * 5
+    model.set_params(kernel=mg.similarity.subsequence(2)).fit(texts, y)
+    assert model.score(texts, y) == 1
 
 
 @pytest.mark.parametrize(

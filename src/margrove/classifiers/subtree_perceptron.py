@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self, cast
 
 import numpy as np
@@ -18,6 +18,7 @@ from margrove.classifiers.fitting import (
     unchanged_on_failure,
 )
 from margrove.classifiers.subtree_model import SubtreeModel, read_examples
+from margrove.errors import InvalidModelFileError
 from margrove.outputs.subtrees import Subtrees
 from margrove.taxonomy import Taxonomy
 
@@ -132,6 +133,22 @@ class SubtreePerceptron(SubtreeModel):
             self._keep(examples, subtrees, found.W, None)
             self.n_iter_, self.separated_ = found.n_steps, found.separated
         return self
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the model as plain values and arrays."""
+        header, arrays = super().to_state()
+        header["steps"] = {"number": self.n_iter_, "separated": self.separated_}
+        return header, arrays
+
+    @classmethod
+    def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Return the model that `to_state` described; what does not fit together is refused."""
+        model = super().from_state(header, arrays)
+        number, separated = header["steps"]["number"], header["steps"]["separated"]
+        if not (type(number) is int and number >= 0 and type(separated) is bool):
+            raise InvalidModelFileError(f"{header['steps']!r} says nothing about steps")
+        model.n_iter_, model.separated_ = number, separated
+        return model
 
     def _learn(
         self,
