@@ -17,6 +17,8 @@ _ROOMS = {
     "Taxonomy": "margrove.taxonomy",
     "HierarchicalSVM": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",
+    "SubtreePerceptron": "margrove.classifiers",
+    "SubtreeSVM": "margrove.classifiers",
     "load": "margrove.loading",
     "costs": "margrove.taxonomy.costs",
     "growing": "margrove.growing",
@@ -28,6 +30,8 @@ _ROOMS = {
 __all__ = [
     "HierarchicalSVM",
     "PathMarginSVM",
+    "SubtreePerceptron",
+    "SubtreeSVM",
     "Taxonomy",
     "costs",
     "datasets",
@@ -43,6 +47,8 @@ if TYPE_CHECKING:
     from margrove import similarity as similarity
     from margrove.classifiers import HierarchicalSVM as HierarchicalSVM
     from margrove.classifiers import PathMarginSVM as PathMarginSVM
+    from margrove.classifiers import SubtreePerceptron as SubtreePerceptron
+    from margrove.classifiers import SubtreeSVM as SubtreeSVM
     from margrove.loading import load as load
     from margrove.tables import datasets as datasets
     from margrove.taxonomy import Taxonomy as Taxonomy

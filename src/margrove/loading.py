@@ -21,6 +21,8 @@ from margrove.errors import InvalidModelFileError, ModelFileError
 _HOMES = {
     "HierarchicalSVM": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",
+    "SubtreePerceptron": "margrove.classifiers",
+    "SubtreeSVM": "margrove.classifiers",
     "TableModel": "margrove.tables.model",
 }
 _LIBRARIES = ("margrove", "numpy", "scipy", "scikit-learn")

@@ -26,6 +26,10 @@ import margrove as mg
         mg.HierarchicalSVM(slack="pair"),
         mg.HierarchicalSVM(loss="squared-hinge", sharing=0.5),
         mg.PathMarginSVM(),
+        mg.SubtreePerceptron(max_iter=300),
+        mg.SubtreePerceptron(update="hard", blocks=2),
+        mg.SubtreeSVM(),
+        mg.SubtreeSVM(algorithm="marginal", node_weight="balanced"),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):

@@ -2,5 +2,7 @@
 
 from margrove.classifiers.hierarchical_svm import HierarchicalSVM
 from margrove.classifiers.path_margin_svm import PathMarginSVM
+from margrove.classifiers.subtree_perceptron import SubtreePerceptron
+from margrove.classifiers.subtree_svm import SubtreeSVM
 
-__all__ = ["HierarchicalSVM", "PathMarginSVM"]
+__all__ = ["HierarchicalSVM", "PathMarginSVM", "SubtreePerceptron", "SubtreeSVM"]

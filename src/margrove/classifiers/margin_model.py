@@ -90,7 +90,7 @@ class MarginModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         header = {
             "params": storage.params_to_state(self.get_params(deep=False)),
             "classes": storage.classes_to_state(self.classes_, self.class_nodes_, self.taxonomy_, self._form),
-            "certificate": self.certificate_.as_dict(),
+            "certificate": None if self.certificate_ is None else self.certificate_.as_dict(),
             "features": storage.features_to_state(self),
         }
         arrays = storage.weights_to_state(self.weights_, self.attributes_, self.column_nodes_)
@@ -117,8 +117,9 @@ class MarginModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             arrays, n_inputs, model._n_outputs(), classes.taxonomy.n_nodes
         )
         model.intercept_ = storage.intercept_from_state(arrays, model.weights_)
-        model.certificate_ = storage.certificate_from_state(header["certificate"])
-        model.n_iter_ = model.certificate_.n_iter
+        if header["certificate"] is not None:
+            model.certificate_ = storage.certificate_from_state(header["certificate"])
+            model.n_iter_ = model.certificate_.n_iter
         return model
 
     def _n_outputs(self) -> int:

@@ -102,8 +102,11 @@ def train(
     started = time.perf_counter()
     with options_in_doubt():
         X = features.fit_transform(table.without(label))
-        with gap_shown("training", classifier.tol) as watch:
-            classifier.fit(X, y, watch=watch)
+        if hasattr(classifier, "tol"):
+            with gap_shown("training", classifier.tol) as watch:
+                classifier.fit(X, y, watch=watch)
+        else:  # no gap to be shown
+            classifier.fit(X, y)
     seconds = time.perf_counter() - started
     save(model, output)
     summary = _summary(model, table, seconds) | {"model": output}

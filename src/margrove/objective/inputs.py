@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+Rows = slice | NDArray[np.intp]
 CHUNK = 1 << 20  # numbers summed in single precision's own squares, at most
 
 
@@ -27,7 +28,7 @@ class Inputs(Protocol):
     def shape(self) -> tuple[int, int]:
         """Examples, and rows of W."""
 
-    def scores(self, W: Array, rows: slice) -> Array:
+    def scores(self, W: Array, rows: Rows) -> Array:
         """What W gives to some of the examples."""
 
     def combine(self, A: Any, dtype: Any) -> Array:
@@ -55,7 +56,7 @@ class Vectors:
         n, d = self.X.shape
         return n, d
 
-    def scores(self, W: Array, rows: slice) -> Array:
+    def scores(self, W: Array, rows: Rows) -> Array:
         """X W."""
         S: Array = self.X[rows].astype(W.dtype, copy=False) @ W
         return S
@@ -122,7 +123,7 @@ class Similarities:
             return block
         return block[:, self.kept]
 
-    def scores(self, W: Array, rows: slice) -> Array:
+    def scores(self, W: Array, rows: Rows) -> Array:
         """K W."""
         S: Array = self.rows(np.arange(len(self.kept))[rows], W.dtype) @ W
         return S

@@ -1,0 +1,1 @@
+"""Published tables that the data at hand allow, each by one command."""
