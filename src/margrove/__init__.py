@@ -15,7 +15,9 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "Taxonomy": "margrove.taxonomy",
+    "HierarchicalPerceptron": "margrove.classifiers",
     "HierarchicalSVM": "margrove.classifiers",
+    "Hieron": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",
     "load": "margrove.loading",
     "costs": "margrove.taxonomy.costs",
@@ -26,7 +28,9 @@ _ROOMS = {
 }
 
 __all__ = [
+    "HierarchicalPerceptron",
     "HierarchicalSVM",
+    "Hieron",
     "PathMarginSVM",
     "Taxonomy",
     "costs",
@@ -41,7 +45,9 @@ if TYPE_CHECKING:
     from margrove import growing as growing
     from margrove import metrics as metrics
     from margrove import similarity as similarity
+    from margrove.classifiers import HierarchicalPerceptron as HierarchicalPerceptron
     from margrove.classifiers import HierarchicalSVM as HierarchicalSVM
+    from margrove.classifiers import Hieron as Hieron
     from margrove.classifiers import PathMarginSVM as PathMarginSVM
     from margrove.loading import load as load
     from margrove.tables import datasets as datasets

@@ -25,6 +25,10 @@ import margrove as mg
         mg.HierarchicalSVM(),
         mg.HierarchicalSVM(slack="pair"),
         mg.HierarchicalSVM(loss="squared-hinge", sharing=0.5),
+        mg.HierarchicalPerceptron(),
+        mg.HierarchicalPerceptron(update="online", kernel="polynomial"),
+        mg.HierarchicalPerceptron(update="minover"),
+        mg.Hieron(),
         mg.PathMarginSVM(),
     ]
 )

@@ -1,6 +1,8 @@
 """scikit-learn estimators: each is a named point of output x regulariser x update rule."""
 
+from margrove.classifiers.hierarchical_perceptron import HierarchicalPerceptron
 from margrove.classifiers.hierarchical_svm import HierarchicalSVM
+from margrove.classifiers.hieron import Hieron
 from margrove.classifiers.path_margin_svm import PathMarginSVM
 
-__all__ = ["HierarchicalSVM", "PathMarginSVM"]
+__all__ = ["HierarchicalPerceptron", "HierarchicalSVM", "Hieron", "PathMarginSVM"]
