@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from margrove.classifiers.targets import Classes
 from margrove.errors import LabelError
-from margrove.outputs.growing import Columns, spread
+from margrove.outputs.growing import Columns, moves, spread
 from margrove.outputs.layout import Layout, arrange, in_columns
 from margrove.taxonomy import attributes
 from margrove.taxonomy.growth import embed
@@ -48,12 +48,14 @@ def columns_for(specified: Any, classes: Classes, model: Any = None) -> Grown:
         return Grown(columns, *in_columns(Lambda, nodes, columns.layout), None, keys, 1.0)
     before = _columns_of(model)
     place = embed(model.taxonomy_, classes.taxonomy)
+    # what a class had alone goes with it, if its node is one of others now and no attribute
+    theirs = model.taxonomy_.indices(model.class_nodes_)
+    gone = ~np.isin(place[theirs], keys)
+    place[theirs[gone]] = classes.taxonomy.indices(classes.nodes)[: len(theirs)][gone]
     columns = spread(layout, keys, before._replace(keys=place[before.keys]))
     arranged, column_nodes = in_columns(Lambda, nodes, columns.layout)
-    column = dict(zip(keys.tolist(), columns.places.tolist(), strict=True))
-    now = np.array([column[key] for key in place[before.keys].tolist()], np.int64)
-    old = model.attributes_[:, before.places]
-    factor = _common_factor(old, arranged[: old.shape[0]][:, now])
+    then, now = moves(before, columns, place)
+    factor = _common_factor(model.attributes_[:, then], arranged[: len(model.classes_)][:, now])
     return Grown(columns, arranged, column_nodes, before, place, factor)
 
 

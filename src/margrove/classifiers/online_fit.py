@@ -134,10 +134,10 @@ class OnlineFit(OnlineModel):
             n_iter = max(1, -(-outcome.updates // n))
         else:
             outcome, n_iter = online.epochs(machine, scores, self._orders(n))
-        U = scores.D if machine.averaged else None
+        W, U = scores.coefficients()
         if is_linear:
-            return _Trained(np.asarray(inputs.T @ scores.C), None, outcome, n_iter)
-        return _Trained(scores.C, U, outcome, n_iter)
+            W = np.asarray(inputs.T @ W)
+        return _Trained(W, U, outcome, n_iter)
 
     def _orders(self, n: int) -> Iterator[NDArray[np.int64]]:
         """The order of each epoch: one drawn anew, or that of the rows."""
@@ -252,10 +252,11 @@ class OnlineFit(OnlineModel):
                 machine, within.__getitem__, within.diagonal(), segment.Y[rows], (begin[0], begin[-1])
             )
             self._visit(machine, scores, segment, rows)
-            used = np.flatnonzero(scores.C.any(axis=1))
-            memory.W.append(scores.C[used])
-            if memory.U is not None:
-                memory.U.append(scores.D[used])
+            W, U = scores.coefficients()
+            used = np.flatnonzero(W.any(axis=1))
+            memory.W.append(W[used])
+            if memory.U is not None and U is not None:
+                memory.U.append(U[used])
             self.similarity_ = joint.restricted(np.concatenate([np.arange(old), old + used]))
 
     def _visit(self, machine: Machine, holder: Any, segment: Segment, rows: slice) -> None:

@@ -57,6 +57,19 @@ def spread(layout: Layout, keys: NDArray[np.int64], before: Columns | None = Non
     return Columns(Layout(attributes, column[layout.columns], width), keys, own)
 
 
+def moves(
+    before: Columns, after: Columns, place: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """From which columns to which; key k of `before` is place[k] in `after`.
+
+    An attribute that all outputs have since then is no column any more. Its weights are zero: it was in no
+    contrast of the outputs before, which were one, or had it all.
+    """
+    column = dict(zip(after.keys.tolist(), after.places.tolist(), strict=True))
+    now = np.array([column.get(key, -1) for key in place[before.keys].tolist()], np.int64)
+    return before.places[now >= 0], now[now >= 0]
+
+
 def _slots(keys: NDArray[np.int64], before: Columns | None) -> NDArray[np.int64]:
     """A number for each shared key: the one that it had, or the lowest free."""
     had: dict[int, int] = {}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from margrove.outputs.growing import Columns, GrowingMatrix
+from margrove.outputs.growing import Columns, GrowingMatrix, moves
 
 Array = NDArray[Any]
 
@@ -58,10 +58,9 @@ class Memory:
     def regrow(self, before: Columns, after: Columns, place: NDArray[np.int64]) -> None:
         """Move columns to where the new layout has them; key k of the old is place[k] in the new."""
         self.forget_mean()
-        column = dict(zip(after.keys.tolist(), after.places.tolist(), strict=True))
-        new = np.array([column[key] for key in place[before.keys].tolist()], np.int64)
+        then, now = moves(before, after, place)
         for matrix in self._matrices():
-            matrix.rearrange(before.places, new, after.width)
+            matrix.rearrange(then, now, after.width)
 
     def scale(self, factor: float) -> None:
         """Multiply all weights, as where attributes have changed by one factor."""

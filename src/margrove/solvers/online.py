@@ -87,13 +87,15 @@ class Machine:
         kernels.learn(problem, self.rule, order, known, W, U, done, self.averaged, self.space, log)
         return log
 
-    def contrasts(self, log: Log, visits: Array) -> Array:
-        """Lambda[y] - Lambda[r] of some visits (visits x columns)."""
-        difference: Array = (self._Lambda[log.pos[visits]] - self._Lambda[log.neg[visits]]).toarray()
-        return difference
+    def combined(self, n: int, example: Array, pos: Array, neg: Array, tau: Array) -> Array:
+        """The sum of tau times contrast for each of n examples, by column."""
+        outputs, rows = np.concatenate([pos, neg]), np.concatenate([example, example])
+        signed = sp.csr_array((np.concatenate([tau, -tau]), (rows, outputs)), shape=(n, self.q))
+        total: Array = (signed @ self.Lambda).toarray().astype(self.dtype, copy=False)
+        return total
 
     @cached_property
-    def _Lambda(self) -> sp.csr_array:
+    def Lambda(self) -> sp.csr_array:
         """Attributes by the engine's columns, outputs x width."""
         a = self.attributes
         share = sp.csr_array((a.val, a.idx, a.ptr), shape=(len(a.ptr) - 1, self.columns.width))[a.group]
@@ -117,10 +119,7 @@ class Weights:
 
 
 class Scores:
-    """Examples by their similarities: scores are kept up to date (G.7), coefficients C beside them (G.3).
-
-    D is to C what U is to W: the mean of the coefficients is C - D / steps.
-    """
+    """Examples by their similarities: scores are kept up to date (G.7), and of every step what it was."""
 
     def __init__(
         self,
@@ -133,8 +132,7 @@ class Scores:
         shape = len(diagonal), machine.columns.width
         self.machine, self.rows_of = machine, rows_of
         self.problem = machine.problem(similar_inputs_of(diagonal, machine.dtype), Y)
-        self.C = np.zeros(shape, machine.dtype)
-        self.D = np.zeros(shape, machine.dtype) if machine.averaged else self.C
+        self.steps: list[tuple[Array, Array, Array, Array, Array]] = []
         if start is None:
             self.W = np.zeros(shape, machine.dtype)
             self.U = np.zeros(shape, machine.dtype) if machine.averaged else self.W
@@ -152,14 +150,20 @@ class Scores:
             yield part, self.problem._replace(inputs=inputs._replace(gram=gram))
 
     def record(self, part: NDArray[np.int64], log: Log, done: int) -> None:
-        """Add the steps to the coefficients."""
-        changed = np.flatnonzero(log.step)
-        if not len(changed):
-            return
-        contrasts = self.machine.contrasts(log, changed)
-        self.C[part[changed]] += log.step[changed, None] * contrasts
-        if self.machine.averaged:
-            self.D[part[changed]] += ((done + changed) * log.step[changed])[:, None] * contrasts
+        """Remember the steps: example, right and wrong class, tau, and the number of steps before."""
+        used = np.flatnonzero(log.step)
+        if len(used):
+            self.steps.append((part[used], log.pos[used], log.neg[used], log.step[used], done + used))
+
+    def coefficients(self) -> tuple[Array, Array | None]:
+        """C, in which row i is what example i contributes (G.3), and D; the mean is C - D / steps (G.4)."""
+        machine, n = self.machine, len(self.W)
+        if not self.steps:
+            C = np.zeros((n, machine.columns.width), machine.dtype)
+            return C, C.copy() if machine.averaged else None
+        example, pos, neg, tau, before = (np.concatenate(column) for column in zip(*self.steps, strict=True))
+        C = machine.combined(n, example, pos, neg, tau)
+        return C, machine.combined(n, example, pos, neg, before * tau) if machine.averaged else None
 
 
 Holder = Weights | Scores
@@ -207,7 +211,7 @@ def epochs(machine: Machine, holder: Holder, orders: Iterable[NDArray[np.int64]]
 
 def worst_first(machine: Machine, holder: Scores, most: int) -> Outcome:
     """Correct the example of the least margin, until none is wrong (Algorithm 7: Minover)."""
-    known = machine.all_known(len(holder.C))
+    known = machine.all_known(len(holder.W))
     contrasts: set[tuple[int, int, int]] = set()
     updates = 0
     while updates < most:
