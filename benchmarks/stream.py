@@ -60,8 +60,8 @@ def resident() -> float:
 def measure(stream: Stream, make: Callable[[], Any] = mg.HierarchicalPerceptron) -> dict[str, Any]:
     """Seconds of `partial_fit` alone, and the slope of memory over the second half of the stream.
 
-    The first half is left out of the slope: a page of the weights is taken when the first of its features turns
-    up. The error is that of rows before they are learned, over the last tenth.
+    The first half is left out of the slope: a page of the weights is taken when the first of its features
+    turns up. The error is that of rows before they are learned, over the last tenth.
     """
     for X, y in parts(stream._replace(rows=50, part=50), seed=1):
         make().partial_fit(X, y)  # loads compiled kernels

@@ -2,12 +2,12 @@
 
 python -m reproductions.cai_7_20 [--whole] [posts a class ...]
 
-Posts are without headers, quotes and footers; the document does not say that its are, so `--whole` keeps them.
+Posts are without headers, quotes and footers. The document does not say so of its own: `--whole` keeps them.
 
-As many posts of each class as told are drawn for training, all others are for testing, ten times. So few posts are
-ranked rightly after about five epochs, and the order of the examples matters: each value of a repetition is the mean
-of that after five orders, the same ones for both taxonomies. Beside the means stands how probable as large a
-difference of hierarchical and flat is by luck (M.24, over the ten repetitions).
+As many posts of each class as told are drawn for training, all others are for testing, ten times. So few
+posts are ranked rightly after about five epochs, and the order of the examples matters: each value of a
+repetition is the mean of that after five orders, the same ones for both taxonomies. Beside the means stands
+how probable as large a difference of hierarchical and flat is by luck (M.24, over the ten repetitions).
 """
 
 from __future__ import annotations

@@ -41,10 +41,11 @@ class Posts(NamedTuple):
 
 
 def posts(whole: bool = False) -> Posts:
-    """All posts of the 15 groups, whole, or without headers, quotes and footers, and those that are empty then."""
-    import margrove as mg
+    """All posts of the 15 groups, whole, or without headers, quotes and footers; no empty ones."""
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.preprocessing import normalize
+
+    import margrove as mg
 
     known = {group for groups in TOPICS.values() for group in groups}
     rows = sorted({(group, text) for group, text in _texts(whole) if group in known and text.strip()})

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import copy
+import importlib.util
+import pickle
+import sys
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import margrove as mg
+from margrove import loading
 from margrove.classifiers.targets import number_labels
-from margrove.errors import DataError, LabelError, TaxonomyError
+from margrove.errors import DataError, InvalidModelFileError, LabelError, TaxonomyError
 from oracles.perceptron import naive_learn
 from oracles.problems import SHAPES, random_edges
 from oracles.taxonomy import naive_classes
@@ -368,3 +374,86 @@ def test_a_saved_model_asks_for_objects_that_it_could_not_keep(tmp_path):
         loaded.partial_fit(X, y)
     loaded.set_params(cost=cost).partial_fit(X, y)
     assert_same(loaded, model.partial_fit(X, y), X)
+
+
+def test_learning_goes_on_after_a_fit():
+    X, y = whole_numbers(0)
+    for kernel in ("linear", "polynomial"):
+        model = mg.HierarchicalPerceptron(kernel=kernel, max_iter=2).fit(X, y)
+        updates, before = model.n_updates_, model.decision_function(X)
+        model.partial_fit(X[:20], ["new/one"] * 20)
+        assert model.n_updates_ > updates
+        assert model.classes_.tolist() == [*sorted(set(y)), "new/one"]
+        assert model.decision_function(X).shape == (60, 6)
+        assert (before != model.decision_function(X)[:, :5]).any()
+
+
+def test_the_order_of_fit_is_drawn_from_the_seed():
+    X, y = whole_numbers(0)
+    first, same, other = (
+        mg.HierarchicalPerceptron(max_iter=1, random_state=seed).fit(X, y).weights_ for seed in (None, 0, 1)
+    )
+    assert (first == same).all()
+    assert (first != other).any()
+
+
+def test_single_precision_stays_single():
+    X, y = whole_numbers(0)
+    model = mg.HierarchicalPerceptron().partial_fit(X.astype(np.float32), y)
+    assert model.weights_.dtype == model.decision_function(X).dtype == np.float32
+    double = mg.HierarchicalPerceptron().partial_fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), double.decision_function(X), atol=1e-4)
+
+
+def test_a_stream_is_quick_and_takes_no_memory_by_the_row():
+    """The short form of `python -m benchmarks stream`."""
+    path = Path(__file__).parents[2] / "benchmarks" / "stream.py"
+    spec = importlib.util.spec_from_file_location("stream_benchmark", path)
+    benchmark = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = benchmark
+    spec.loader.exec_module(benchmark)
+    short = benchmark.Stream("short", rows=10_000, features=3000, classes=125, part=250)
+    result = benchmark.measure(short)
+    assert result["classes"] == 125
+    assert result["columns"] < 200
+    assert result["cpu_seconds"] < 10
+    assert abs(result["megabytes"] - result["megabytes_at_half"]) < 5
+    assert result["error_on_new_rows"] < 0.5
+
+
+def damaged(name, value):
+    def change(header, arrays):
+        if name in arrays:
+            arrays[name] = value
+        else:
+            header["online"][name] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        damaged("steps", -1), damaged("updates", "1"), damaged("own", 2), damaged("own", 10**9),
+        damaged("averaged", 1), damaged("follows", None), damaged("lost", ["C"]), damaged("n_iter", 1.5),
+        damaged("sum", np.zeros((6, 2))), damaged("sum", np.zeros((6, 7), np.float32)),
+        damaged("cuts", np.zeros((3, 3))), damaged("cuts", np.full((17, 18), np.nan)),
+    ],
+)  # fmt: skip
+def test_hostile_states_are_refused(change):
+    X, y = whole_numbers(0, multilabel=True)
+    header, arrays = loading.describe(mg.HierarchicalPerceptron().partial_fit(X, y))
+    header, arrays = copy.deepcopy(header), dict(arrays)
+    loading.restore(header, arrays)
+    change(header, arrays)
+    with pytest.raises(InvalidModelFileError):
+        loading.restore(header, arrays)
+
+
+def test_copies_learn_on():
+    X, y = whole_numbers(0)
+    model = mg.HierarchicalPerceptron().partial_fit(X[:30], y[:30])
+    twins = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    model.partial_fit(X[30:], y[30:])
+    for twin in twins:
+        assert_same(twin.partial_fit(X[30:], y[30:]), model, X, exact=True)

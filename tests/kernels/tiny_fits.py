@@ -54,13 +54,13 @@ def perceptrons(tolerances):
             case = mixed_case(k)
             X = case.X.astype(np.float32 if tol >= 1e-4 else np.float64)
             options = {"cost": case.cost_spec(), "attributes": case.attribute_spec(), "max_iter": 2}
-            for make in (
-                lambda **o: mg.HierarchicalPerceptron(case.taxonomy, **o),  # noqa: B023
-                lambda **o: mg.HierarchicalPerceptron(case.taxonomy, "minover", **o),  # noqa: B023
-                lambda **o: mg.Hieron(case.taxonomy, **o),  # noqa: B023
-                lambda **o: mg.Hieron(case.taxonomy, averaged=False, **o),  # noqa: B023
-            ):
-                found.append(float(abs(make(**options).fit(X, case.y).weights_).sum()))
+            models = [
+                mg.HierarchicalPerceptron(case.taxonomy, **options),
+                mg.HierarchicalPerceptron(case.taxonomy, "minover", **options),
+                mg.Hieron(case.taxonomy, **options),
+                mg.Hieron(case.taxonomy, averaged=False, **options),
+            ]
+            found += [float(abs(model.fit(X, case.y).weights_).sum()) for model in models]
     return found
 
 
