@@ -15,7 +15,9 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "Taxonomy": "margrove.taxonomy",
+    "HierarchicalPerceptron": "margrove.classifiers",
     "HierarchicalSVM": "margrove.classifiers",
+    "Hieron": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",
     "SubtreePerceptron": "margrove.classifiers",
     "SubtreeSVM": "margrove.classifiers",
@@ -28,7 +30,9 @@ _ROOMS = {
 }
 
 __all__ = [
+    "HierarchicalPerceptron",
     "HierarchicalSVM",
+    "Hieron",
     "PathMarginSVM",
     "SubtreePerceptron",
     "SubtreeSVM",
@@ -45,7 +49,9 @@ if TYPE_CHECKING:
     from margrove import growing as growing
     from margrove import metrics as metrics
     from margrove import similarity as similarity
+    from margrove.classifiers import HierarchicalPerceptron as HierarchicalPerceptron
     from margrove.classifiers import HierarchicalSVM as HierarchicalSVM
+    from margrove.classifiers import Hieron as Hieron
     from margrove.classifiers import PathMarginSVM as PathMarginSVM
     from margrove.classifiers import SubtreePerceptron as SubtreePerceptron
     from margrove.classifiers import SubtreeSVM as SubtreeSVM

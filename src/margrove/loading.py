@@ -19,7 +19,9 @@ from margrove import modelfile
 from margrove.errors import InvalidModelFileError, ModelFileError
 
 _HOMES = {
+    "HierarchicalPerceptron": "margrove.classifiers",
     "HierarchicalSVM": "margrove.classifiers",
+    "Hieron": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",
     "SubtreePerceptron": "margrove.classifiers",
     "SubtreeSVM": "margrove.classifiers",

@@ -1,8 +1,17 @@
 """scikit-learn estimators: each is a named point of output x regulariser x update rule."""
 
+from margrove.classifiers.hierarchical_perceptron import HierarchicalPerceptron
 from margrove.classifiers.hierarchical_svm import HierarchicalSVM
+from margrove.classifiers.hieron import Hieron
 from margrove.classifiers.path_margin_svm import PathMarginSVM
 from margrove.classifiers.subtree_perceptron import SubtreePerceptron
 from margrove.classifiers.subtree_svm import SubtreeSVM
 
-__all__ = ["HierarchicalSVM", "PathMarginSVM", "SubtreePerceptron", "SubtreeSVM"]
+__all__ = [
+    "HierarchicalPerceptron",
+    "HierarchicalSVM",
+    "Hieron",
+    "PathMarginSVM",
+    "SubtreePerceptron",
+    "SubtreeSVM",
+]

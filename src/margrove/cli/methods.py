@@ -13,6 +13,8 @@ from margrove.errors import MargroveError
 METHODS: Mapping[str, str] = {
     "hierarchical-svm": "HierarchicalSVM",
     "flat": "HierarchicalSVM",
+    "hierarchical-perceptron": "HierarchicalPerceptron",
+    "hieron": "Hieron",
     "path-margin-svm": "PathMarginSVM",
     "subtree-perceptron": "SubtreePerceptron",
     "subtree-svm": "SubtreeSVM",

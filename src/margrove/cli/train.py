@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from margrove.cli import options
-from margrove.cli.console import gap_shown, note, print_facts, print_json
+from margrove.cli.console import busy, gap_shown, note, print_facts, print_json
 from margrove.cli.inputs import NO_TAXONOMY, read_data, read_taxonomy
 from margrove.cli.methods import METHODS, make_estimator, parse_settings
 from margrove.cli.outputs import STDOUT, check_writable, save
@@ -105,8 +105,9 @@ def train(
         if hasattr(classifier, "tol"):
             with gap_shown("training", classifier.tol) as watch:
                 classifier.fit(X, y, watch=watch)
-        else:  # no gap to be shown
-            classifier.fit(X, y)
+        else:  # without a certificate there is no gap to show
+            with busy("training"):
+                classifier.fit(X, y)
     seconds = time.perf_counter() - started
     save(model, output)
     summary = _summary(model, table, seconds) | {"model": output}
