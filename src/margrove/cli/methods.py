@@ -14,6 +14,7 @@ METHODS: Mapping[str, str] = {
     "hierarchical-svm": "HierarchicalSVM",
     "flat": "HierarchicalSVM",
     "path-margin-svm": "PathMarginSVM",
+    "divide-and-conquer-svm": "DivideAndConquerSVM",
 }
 """The estimator of each method that can be trained; `flat` is that without a taxonomy."""
 
