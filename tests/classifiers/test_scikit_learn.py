@@ -26,6 +26,7 @@ import margrove as mg
         mg.HierarchicalSVM(slack="pair"),
         mg.HierarchicalSVM(loss="squared-hinge", sharing=0.5),
         mg.PathMarginSVM(),
+        mg.DivideAndConquerSVM(),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):

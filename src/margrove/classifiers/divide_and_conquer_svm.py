@@ -14,8 +14,8 @@ from margrove.classifiers.fitting import n_threads
 from margrove.objective.certificate import Certificate
 from margrove.objective.inputs import Similarities
 from margrove.objective.losses import LOSSES, Loss, loss_of
-from margrove.outputs.layout import arrange
 from margrove.outputs.descent import Descent
+from margrove.outputs.layout import arrange
 from margrove.taxonomy import Taxonomy
 from margrove.taxonomy.build import Name
 
@@ -130,4 +130,6 @@ class DivideAndConquerSVM(DescentFit):
 
 def _nothing(primal: float) -> Certificate:
     """Of a problem that was never begun."""
-    return Certificate(primal, 0.0, n_iter=0, status="interrupted", seconds=0.0, max_violation=1.0, n_active=0)
+    return Certificate(
+        primal, 0.0, n_iter=0, status="interrupted", seconds=0.0, max_violation=1.0, n_active=0
+    )

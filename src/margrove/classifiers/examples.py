@@ -69,10 +69,10 @@ class Examples:
         if isinstance(kernel, Linear):
             rows, right, weight = canonical_rows(as_csr(X), Y, weight)
             units = Units.of(rows)
-            inputs, expand = units.inputs(rows), None
+            scaled, expand = units.inputs(rows), None
             if merge:
-                inputs, expand = merge_private(inputs)
-            return cls(classes, Vectors(inputs), right, weight, units, expand, None)
+                scaled, expand = merge_private(scaled)
+            return cls(classes, Vectors(scaled), right, weight, units, expand, None)
         bound, right, weight = _bind(kernel, X, Y, weight)
         diagonal = bound.diagonal()
         units = Units.of(sp.csr_array(np.sqrt(diagonal)[:, None]))

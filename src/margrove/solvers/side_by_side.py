@@ -1,7 +1,7 @@
 """Problems that share nothing, solved side by side in threads (S.4).
 
-The largest begin, so that no thread is left with one of them at the end. What one finds does not depend on the
-others, so neither does the result on the number of threads.
+The largest begin, so that no thread is left with one of them at the end. What one finds does not depend on
+the others, so neither does the result on the number of threads.
 """
 
 from __future__ import annotations
