@@ -81,7 +81,7 @@ def test_one_level_is_the_flat_svm(loss):
 
 
 def test_two_classes_are_the_binary_svm():
-    """Of two classes W = (w, -w) / 2, so |W|^2 / 2 = |w|^2 / 4: the binary SVM with 2 C, at half its value."""
+    """Of two classes W = (w, -w) / 2, so |W|^2 / 2 = |w|^2 / 4: the binary SVM of 2 C, at half its value."""
     X, _, weight = draw(3)
     y = np.where(X[:, 0] + 0.5 * X[:, 1] > 0.1, "yes", "no")
     model = mg.DivideAndConquerSVM(C=1.4, tol=1e-8, max_iter=20_000).fit(X, y, weight)
@@ -118,10 +118,8 @@ def test_same_bits_for_any_number_of_threads_order_and_copies():
 def test_names_do_not_matter():
     X, y, weight = draw(5)
     names = sorted(node for node in TREE.nodes if node != "root")
-    other = dict(
-        zip(names, np.random.default_rng(0).permutation([f"n{k}" for k in range(len(names))]), strict=True)
-    )
-    other["root"] = "top"
+    shuffled = np.random.default_rng(0).permutation(len(names))
+    other = {"root": "top"} | {name: f"n{k}" for name, k in zip(names, shuffled, strict=True)}
     tree = mg.Taxonomy.from_edges([(other[TREE.parents(v)[0]], other[v]) for v in reversed(names)])
     exact = {"tol": 1e-8, "max_iter": 20_000}
     model = mg.DivideAndConquerSVM(TREE, **exact).fit(X, y, weight)
