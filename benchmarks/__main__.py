@@ -2,6 +2,7 @@
 
 python -m benchmarks [flat] [hierarchical] [subtrees]
 python -m benchmarks [flat] [hierarchical] [stream]
+python -m benchmarks [flat] [hierarchical] [descent]
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ RESULTS = Path(__file__).parent / "results"
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all."""
     from benchmarks import hierarchical, liblinear, problems, stream, subtrees
+    from benchmarks import descent, hierarchical, liblinear, problems
 
     available = problems.available()
     benchmarks: dict[str, tuple[Callable[[Any], dict[str, Any]], list[Any]]] = {
@@ -32,6 +34,7 @@ def main(names: list[str]) -> int:
         "hierarchical": (hierarchical.measure, available),
         "subtrees": (subtrees.compare, subtrees.available()),
         "stream": (stream.measure, [stream.full]),
+        "descent": (descent.measure, available),
     }
     unknown = [name for name in names if name not in benchmarks]
     if unknown:

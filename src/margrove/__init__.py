@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "Taxonomy": "margrove.taxonomy",
     "HierarchicalPerceptron": "margrove.classifiers",
+    "DivideAndConquerSVM": "margrove.classifiers",
     "HierarchicalSVM": "margrove.classifiers",
     "Hieron": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",
@@ -31,6 +32,7 @@ _ROOMS = {
 
 __all__ = [
     "HierarchicalPerceptron",
+    "DivideAndConquerSVM",
     "HierarchicalSVM",
     "Hieron",
     "PathMarginSVM",
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from margrove import metrics as metrics
     from margrove import similarity as similarity
     from margrove.classifiers import HierarchicalPerceptron as HierarchicalPerceptron
+    from margrove.classifiers import DivideAndConquerSVM as DivideAndConquerSVM
     from margrove.classifiers import HierarchicalSVM as HierarchicalSVM
     from margrove.classifiers import Hieron as Hieron
     from margrove.classifiers import PathMarginSVM as PathMarginSVM

@@ -20,6 +20,7 @@ from margrove.errors import InvalidModelFileError, ModelFileError
 
 _HOMES = {
     "HierarchicalPerceptron": "margrove.classifiers",
+    "DivideAndConquerSVM": "margrove.classifiers",
     "HierarchicalSVM": "margrove.classifiers",
     "Hieron": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",

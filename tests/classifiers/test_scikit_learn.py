@@ -34,6 +34,7 @@ import margrove as mg
         mg.SubtreePerceptron(update="hard", blocks=2),
         mg.SubtreeSVM(),
         mg.SubtreeSVM(algorithm="marginal", node_weight="balanced"),
+        mg.DivideAndConquerSVM(),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):

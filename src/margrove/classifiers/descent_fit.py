@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from margrove.classifiers.descent_model import DescentModel
 from margrove.classifiers.examples import Examples
 from margrove.classifiers.fitting import CertifiedFit
+from margrove.classifiers.rows import merge_private
 from margrove.errors import LabelError
 from margrove.objective.contrasts import ContrastProblem
+from margrove.objective.inputs import Similarities, Vectors
 from margrove.objective.losses import Loss
 from margrove.outputs.descent import Descent
 from margrove.taxonomy import costs
@@ -19,9 +24,11 @@ if TYPE_CHECKING:
     from margrove.objective.certificate import Certificate
 
 
-def read_examples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Examples, Descent]:
-    """Rows with one label each, and the descent to these labels."""
-    examples = Examples.read(estimator, X, y, sample_weight, miscellaneous=False)
+def read_examples(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, *, merge: bool = True
+) -> tuple[Examples, Descent]:
+    """Rows with one label each, and the descent to these labels; `merge` as in `Examples.read`."""
+    examples = Examples.read(estimator, X, y, sample_weight, miscellaneous=False, merge=merge)
     classes = examples.classes
     if classes.form != "label":
         raise LabelError(
@@ -58,6 +65,53 @@ def descent_problem(
         loss=loss,
         rivals=(descent.first, descent.last),
     )
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step of a descent has to learn: siblings against each other, from the rows that pass them."""
+
+    siblings: slice
+    rows: NDArray[np.intp]
+    """By the sibling to which they go on."""
+    child: NDArray[np.intp]
+    """The place of this one among its siblings."""
+
+    def problem(
+        self, examples: Examples, bound: NDArray[np.float64], loss: Loss
+    ) -> tuple[ContrastProblem, sp.csr_array]:
+        """The flat problem (S.4), and what takes its W to weights of the examples' inputs.
+
+        Its inputs are those that its rows have, and what one of them has alone is one input.
+        """
+        n, k = len(self.rows), self.siblings.stop - self.siblings.start
+        inputs: Vectors | Similarities = examples.inputs.take(self.rows)
+        if isinstance(inputs, Vectors):
+            merged, expand = merge_private(inputs.X)
+            inputs = Vectors(merged)
+        else:
+            expand = sp.csr_array((np.ones(n), (self.rows, np.arange(n))), shape=(len(bound), n))
+        problem = ContrastProblem(
+            inputs=inputs,
+            Y=sp.csr_array((np.ones(n), self.child, np.arange(n + 1)), shape=(n, k)),
+            Lambda=sp.eye_array(k, format="csr"),
+            cost=costs.zero_one().bind(None, range(k)),
+            bound=bound[self.rows],
+            loss=loss,
+        )
+        return problem, expand
+
+
+def steps_of(examples: Examples, descent: Descent) -> list[Step]:
+    """All groups of siblings that rows pass."""
+    right = (examples.Y @ descent.paths).tocsc()
+    steps = []
+    for siblings in descent.choices:
+        ptr = right.indptr[siblings.start : siblings.stop + 1]
+        rows = right.indices[ptr[0] : ptr[-1]]
+        if len(rows):
+            steps.append(Step(siblings, rows, np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))))
+    return steps
 
 
 class DescentFit(CertifiedFit, DescentModel):

@@ -37,14 +37,24 @@ class Examples:
     weight: NDArray[np.float64]
     units: Units
     expand: sp.csr_array | None
-    """From weights of the solver's inputs to those of features; None with a similarity."""
+    """From weights of the solver's inputs to those of features; None where they are the same."""
     similar: similarity.BoundSimilarity | None
 
     @classmethod
     def read(
-        cls, estimator: Any, X: Any, y: Any, sample_weight: Any, *, miscellaneous: bool = True
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        miscellaneous: bool = True,
+        merge: bool = True,
     ) -> Examples:
-        """What the estimator was given to fit; `miscellaneous` as in `read_targets`."""
+        """What the estimator was given to fit; `miscellaneous` as in `read_targets`.
+
+        With `merge`, the features that a row has alone are one input.
+        """
         if y is None:  # before anything is said of X
             raise LabelError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
         kernel = similarity.get(estimator.kernel)
@@ -59,8 +69,10 @@ class Examples:
         if isinstance(kernel, Linear):
             rows, right, weight = canonical_rows(as_csr(X), Y, weight)
             units = Units.of(rows)
-            merged, expand = merge_private(units.inputs(rows))
-            return cls(classes, Vectors(merged), right, weight, units, expand, None)
+            scaled, expand = units.inputs(rows), None
+            if merge:
+                scaled, expand = merge_private(scaled)
+            return cls(classes, Vectors(scaled), right, weight, units, expand, None)
         bound, right, weight = _bind(kernel, X, Y, weight)
         diagonal = bound.diagonal()
         units = Units.of(sp.csr_array(np.sqrt(diagonal)[:, None]))
@@ -81,8 +93,8 @@ class Examples:
         if W.size <= SMALL or not ordinary:
             W = W.astype(np.float64)
         if self.similar is None:
-            assert self.expand is not None
-            model.weights_ = self.units.weights(self.expand.astype(W.dtype) @ W)
+            features = W if self.expand is None else self.expand.astype(W.dtype) @ W
+            model.weights_ = self.units.weights(features)
             model.similarity_ = None
         else:
             support = np.flatnonzero(W.any(axis=1))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -114,20 +115,26 @@ class CertifiedFit:
     ) -> Solution:
         from margrove.solvers import dual_ascent  # compiles; prediction has no need of it
 
-        seed = check_random_state(0 if self.random_state is None else self.random_state).randint(2**31 - 1)
-        ordinary = problem.bound.min() > 1 / EXTREME and problem.bound.max() < EXTREME
-        dtype = np.float32 if self.tol >= SINGLE_TOL and ordinary else np.float64
         return dual_ascent.solve(
             problem,
             layout,
             tol=float(self.tol),
             max_iter=int(max_iter),
-            rng=np.random.default_rng(seed),
-            dtype=dtype,
+            rng=np.random.default_rng(self._seed()),
+            dtype=self._dtype(problem.bound),
             n_threads=n_threads(self.n_jobs),
             start=start,
             watch=watch,
         )
+
+    def _seed(self) -> int:
+        state = check_random_state(0 if self.random_state is None else self.random_state)
+        return int(state.randint(2**31 - 1))
+
+    def _dtype(self, bound: NDArray[np.float64]) -> Any:
+        """Single precision, if it can prove the gap."""
+        ordinary = bound.min() > 1 / EXTREME and bound.max() < EXTREME
+        return np.float32 if self.tol >= SINGLE_TOL and ordinary else np.float64
 
     def _earlier_duals(self, problem: ContrastProblem) -> Duals | None:
         """The dual variables of the last fit, if they are of contrasts that this problem has."""

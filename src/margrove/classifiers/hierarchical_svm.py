@@ -31,6 +31,9 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
     subject to  F(x_i, y) - F(x_i, r) >= 1 - xi_i / cost(y, r)   for every right class y and wrong class r,
                 F = Lambda W x,  xi_i >= 0                                                        (P.3)
 
+    Zhou's FLATMULT is this with taxonomy="flat" and cost="zero-one", his TREELOSS with attributes="ancestors"
+    and cost="tree".
+
     Parameters
     ----------
     taxonomy : Taxonomy, None or "flat"

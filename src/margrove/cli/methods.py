@@ -18,6 +18,7 @@ METHODS: Mapping[str, str] = {
     "path-margin-svm": "PathMarginSVM",
     "subtree-perceptron": "SubtreePerceptron",
     "subtree-svm": "SubtreeSVM",
+    "divide-and-conquer-svm": "DivideAndConquerSVM",
 }
 """The estimator of each method that can be trained; `flat` is that without a taxonomy."""
 

@@ -80,6 +80,12 @@ class Descent:
         """Where the groups of siblings begin."""
         return np.unique(self.first)
 
+    @property
+    def choices(self) -> list[slice]:
+        """The groups of siblings among whom there is something to choose."""
+        stops = np.append(self.begins[1:], len(self))
+        return [slice(a, b) for a, b in zip(self.begins.tolist(), stops.tolist(), strict=True) if b - a > 1]
+
     @cached_property
     def levels(self) -> list[slice]:
         """The outputs of each depth."""
