@@ -25,8 +25,7 @@ RESULTS = Path(__file__).parent / "results"
 
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all."""
-    from benchmarks import hierarchical, liblinear, problems, stream, subtrees
-    from benchmarks import descent, hierarchical, liblinear, problems
+    from benchmarks import descent, hierarchical, liblinear, problems, stream, subtrees
 
     available = problems.available()
     benchmarks: dict[str, tuple[Callable[[Any], dict[str, Any]], list[Any]]] = {

@@ -1,7 +1,7 @@
 """scikit-learn estimators: each is a named point of output x regulariser x update rule."""
 
-from margrove.classifiers.hierarchical_perceptron import HierarchicalPerceptron
 from margrove.classifiers.divide_and_conquer_svm import DivideAndConquerSVM
+from margrove.classifiers.hierarchical_perceptron import HierarchicalPerceptron
 from margrove.classifiers.hierarchical_svm import HierarchicalSVM
 from margrove.classifiers.hieron import Hieron
 from margrove.classifiers.path_margin_svm import PathMarginSVM
@@ -9,6 +9,7 @@ from margrove.classifiers.subtree_perceptron import SubtreePerceptron
 from margrove.classifiers.subtree_svm import SubtreeSVM
 
 __all__ = [
+    "DivideAndConquerSVM",
     "HierarchicalPerceptron",
     "HierarchicalSVM",
     "Hieron",
@@ -16,4 +17,3 @@ __all__ = [
     "SubtreePerceptron",
     "SubtreeSVM",
 ]
-__all__ = ["DivideAndConquerSVM", "HierarchicalSVM", "PathMarginSVM"]
