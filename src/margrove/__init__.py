@@ -16,7 +16,9 @@ __version__ = "0.1.0"
 _ROOMS = {
     "Taxonomy": "margrove.taxonomy",
     "HierarchicalSVM": "margrove.classifiers",
+    "OrthogonalTransferSVM": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",
+    "TransferSVM": "margrove.classifiers",
     "load": "margrove.loading",
     "costs": "margrove.taxonomy.costs",
     "growing": "margrove.growing",
@@ -27,8 +29,10 @@ _ROOMS = {
 
 __all__ = [
     "HierarchicalSVM",
+    "OrthogonalTransferSVM",
     "PathMarginSVM",
     "Taxonomy",
+    "TransferSVM",
     "costs",
     "datasets",
     "growing",
@@ -42,7 +46,9 @@ if TYPE_CHECKING:
     from margrove import metrics as metrics
     from margrove import similarity as similarity
     from margrove.classifiers import HierarchicalSVM as HierarchicalSVM
+    from margrove.classifiers import OrthogonalTransferSVM as OrthogonalTransferSVM
     from margrove.classifiers import PathMarginSVM as PathMarginSVM
+    from margrove.classifiers import TransferSVM as TransferSVM
     from margrove.loading import load as load
     from margrove.tables import datasets as datasets
     from margrove.taxonomy import Taxonomy as Taxonomy

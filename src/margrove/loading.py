@@ -20,7 +20,9 @@ from margrove.errors import InvalidModelFileError, ModelFileError
 
 _HOMES = {
     "HierarchicalSVM": "margrove.classifiers",
+    "OrthogonalTransferSVM": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",
+    "TransferSVM": "margrove.classifiers",
     "TableModel": "margrove.tables.model",
 }
 _LIBRARIES = ("margrove", "numpy", "scipy", "scikit-learn")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -21,6 +22,7 @@ from margrove.outputs.layout import Layout
 
 if TYPE_CHECKING:
     from margrove.solvers.dual_ascent import Progress, Solution
+    from margrove.solvers.dual_averaging import Objective
 
     Watch = Callable[[Progress], bool | None]
 
@@ -43,6 +45,14 @@ def check_positive(estimator: Any, *names: str) -> None:
         value = getattr(estimator, name)
         if not (_is_a(value, int | float | np.number) and np.isfinite(value) and value > 0):
             raise ValueError(f"{name} is {value!r}; expected a finite number above 0")
+
+
+def check_not_negative(estimator: Any, *names: str) -> None:
+    """Raise unless these parameters are finite numbers of at least zero."""
+    for name in names:
+        value = getattr(estimator, name)
+        if not (_is_a(value, int | float | np.number) and np.isfinite(value) and value >= 0):
+            raise ValueError(f"{name} is {value!r}; expected a finite number of at least 0")
 
 
 def check_count(estimator: Any, *names: str) -> None:
@@ -114,20 +124,36 @@ class CertifiedFit:
     ) -> Solution:
         from margrove.solvers import dual_ascent  # compiles; prediction has no need of it
 
-        seed = check_random_state(0 if self.random_state is None else self.random_state).randint(2**31 - 1)
-        ordinary = problem.bound.min() > 1 / EXTREME and problem.bound.max() < EXTREME
-        dtype = np.float32 if self.tol >= SINGLE_TOL and ordinary else np.float64
-        return dual_ascent.solve(
+        options = self._options(problem.bound) | {"max_iter": int(max_iter)}
+        return dual_ascent.solve(problem, layout, **options, start=start, watch=watch)
+
+    def _average(
+        self, problem: Objective, bound: NDArray[np.float64], watch: Watch | None, epsilon: float | None = None
+    ) -> Solution:
+        """By dual averaging, in place of the engine."""
+        from margrove.solvers.dual_averaging import average
+
+        options = self._options(bound)
+        return average(
             problem,
-            layout,
-            tol=float(self.tol),
-            max_iter=int(max_iter),
-            rng=np.random.default_rng(seed),
-            dtype=dtype,
-            n_threads=n_threads(self.n_jobs),
-            start=start,
+            tol=options["tol"],
+            max_iter=options["max_iter"],
+            epsilon=epsilon,
+            dtype=options["dtype"],
             watch=watch,
         )
+
+    def _options(self, bound: NDArray[np.float64], finest: float = 1.0) -> dict[str, Any]:
+        """What every solver is told, that needs gaps of the share `finest` of `tol`."""
+        seed = check_random_state(0 if self.random_state is None else self.random_state).randint(2**31 - 1)
+        ordinary = bound.min() > 1 / EXTREME and bound.max() < EXTREME
+        return {
+            "tol": float(self.tol),
+            "max_iter": int(self.max_iter),
+            "rng": np.random.default_rng(seed),
+            "dtype": np.float32 if finest * self.tol >= SINGLE_TOL and ordinary else np.float64,
+            "n_threads": n_threads(self.n_jobs),
+        }
 
     def _earlier_duals(self, problem: ContrastProblem) -> Duals | None:
         """The dual variables of the last fit, if they are of contrasts that this problem has."""

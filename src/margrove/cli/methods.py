@@ -14,6 +14,8 @@ METHODS: Mapping[str, str] = {
     "hierarchical-svm": "HierarchicalSVM",
     "flat": "HierarchicalSVM",
     "path-margin-svm": "PathMarginSVM",
+    "transfer-svm": "TransferSVM",
+    "orthogonal-transfer-svm": "OrthogonalTransferSVM",
 }
 """The estimator of each method that can be trained; `flat` is that without a taxonomy."""
 

@@ -57,7 +57,7 @@ def average(
     W = np.zeros((objective.inputs.shape[1], objective.n_columns), dtype)
     best, mean = W, np.zeros_like(W)
     delta, square = 0.0, 0.0  # mean of the tangents at zero; |W|^2
-    upper, lower = np.inf, -np.inf
+    upper, lower = np.inf, 0.0
     status: Status = "iteration limit"
     for t in range(max_iter + 1):
         value, g = objective.subgradient(W)
