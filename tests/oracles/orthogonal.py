@@ -95,7 +95,7 @@ class DescentCase:
         """The project's problem, with nodes in the order of `nodes`."""
         examples, descent = read_examples(mg.PathMarginSVM(self.taxonomy), self.X, self.y, self.weight)
         assert [self.taxonomy.name(v) for v in descent.nodes] == self.nodes
-        assert examples.units.scale == 1 and examples.inputs.shape[1] == self.X.shape[1]
+        assert (examples.units.scale, examples.inputs.shape[1]) == (1, self.X.shape[1])
         contrasts = descent_problem(examples, descent, self.C)
         return OrthogonalProblem(contrasts, self.K(alpha) if K is None else K)
 

@@ -134,7 +134,9 @@ def test_steps_are_those_of_the_algorithm():
     assert certificate.dual == pytest.approx(lower, rel=1e-9)
 
 
-@pytest.mark.parametrize("options", [{"loss": "squared-hinge"}, {"loss": "logistic"}, {"slack": "pair"}, {"offset": True}])
+@pytest.mark.parametrize(
+    "options", [{"loss": "squared-hinge"}, {"loss": "logistic"}, {"slack": "pair"}, {"offset": True}]
+)
 def test_any_contrast_problem(options):
     problem, layout = random_problem(4, **options)
     problem = replace(problem, bound=problem.bound / 200)
@@ -150,7 +152,9 @@ def test_an_absolute_gap_and_an_interrupt():
     certificate = average(problem, tol=1e-9, max_iter=1000, epsilon=0.05).certificate
     assert certificate.status == "converged"
     assert 0.01 < certificate.gap <= 0.05
-    stopped = average(problem, tol=1e-9, max_iter=1000, watch=lambda progress: progress.n_iter == 7).certificate
+    stopped = average(
+        problem, tol=1e-9, max_iter=1000, watch=lambda progress: progress.n_iter == 7
+    ).certificate
     assert (stopped.status, stopped.n_iter) == ("interrupted", 7)
 
 

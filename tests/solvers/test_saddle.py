@@ -38,7 +38,9 @@ def test_optimum(tree, C):
     W, S = check_optimum(case, case.problem(alpha))
     i, j = case.problem(alpha).pairs
     interior = abs(S) < 1 - 1e-4
-    cosine = (W[i] * W[j]).sum(axis=1) / np.maximum(np.linalg.norm(W[i], axis=1) * np.linalg.norm(W[j], axis=1), 1e-9)
+    cosine = (W[i] * W[j]).sum(axis=1) / np.maximum(
+        np.linalg.norm(W[i], axis=1) * np.linalg.norm(W[j], axis=1), 1e-9
+    )
     assert abs(cosine[interior]).max(initial=0.0) < 1e-5  # orthogonal
     settled = abs(cosine) > 1e-3
     np.testing.assert_allclose(S[settled], np.sign(cosine[settled]), atol=1e-9)

@@ -128,7 +128,11 @@ class CertifiedFit:
         return dual_ascent.solve(problem, layout, **options, start=start, watch=watch)
 
     def _average(
-        self, problem: Objective, bound: NDArray[np.float64], watch: Watch | None, epsilon: float | None = None
+        self,
+        problem: Objective,
+        bound: NDArray[np.float64],
+        watch: Watch | None,
+        epsilon: float | None = None,
     ) -> Solution:
         """By dual averaging, in place of the engine."""
         from margrove.solvers.dual_averaging import average

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from margrove.classifiers.descent_fit import DescentFit, descent_problem, read_examples
@@ -36,12 +35,12 @@ class OrthogonalTransferSVM(DescentFit):
     C : float
         The price of the summed losses against the penalty.
     K : "descendants", "identity" or matrix
-        "descendants" is Zhou's (6): how many nodes there are at and below a node, on the diagonal, and `alpha`
-        for a node and its ancestor (O.2). "identity" is `PathMarginSVM`. A matrix, of numbers that are not
-        negative, has the nodes of the taxonomy without the root, in the order of `taxonomy.nodes`.
+        "descendants" is Zhou's (6): how many nodes there are at and below a node, on the diagonal, and
+        `alpha` for a node and its ancestor (O.2). "identity" is `PathMarginSVM`. A matrix, of numbers that
+        are not negative, has the nodes of the taxonomy without the root, in the order of `taxonomy.nodes`.
     alpha : float or "auto"
-        By what the entries of K off its diagonal are multiplied. Where the problem is not convex, an error says
-        for which node and what alpha would do; "auto" takes the largest that does, with a margin of 1 %.
+        By what the entries of K off its diagonal are multiplied. Where the problem is not convex, an error
+        says for which node and what alpha would do; "auto" takes the largest that does, less 1 %.
     solver : "saddle" or "dual-averaging"
         The engine within a search for the best signs, or Algorithm 1 of Zhou, which takes far longer.
     epsilon : float or None
@@ -94,7 +93,9 @@ class OrthogonalTransferSVM(DescentFit):
         if self.epsilon is not None:
             check_positive(self, "epsilon")
         examples, descent = read_examples(self, X, y, sample_weight)
-        K = self._convex(_matrix(self.K, descent, examples.classes.taxonomy), descent, examples.classes.taxonomy)
+        K = self._convex(
+            _matrix(self.K, descent, examples.classes.taxonomy), descent, examples.classes.taxonomy
+        )
         problem = OrthogonalProblem(descent_problem(examples, descent, self.C), K)
         told = self._reporter(watch, examples.units)
         epsilon = None if self.epsilon is None else float(self.epsilon) * examples.units.scale**2
@@ -121,7 +122,7 @@ class OrthogonalTransferSVM(DescentFit):
         if at is not None:
             raise ConvexityError(
                 f"with alpha={self.alpha_:g} the problem is not convex at the node "
-                f"{taxonomy.name(descent.nodes[at])!r}, whose weights are coupled too strongly with those of the "
+                f"{taxonomy.name(descent.nodes[at])!r}, whose weights are coupled too strongly with those of "
                 f'nodes below it; take an alpha below {bound:.4g}, alpha="auto", or a larger diagonal of K'
             )
         return scaled
@@ -130,14 +131,15 @@ class OrthogonalTransferSVM(DescentFit):
 def _matrix(K: Any, descent: Descent, taxonomy: Taxonomy) -> NDArray[np.float64]:
     """K of the outputs, as it was given or named."""
     if isinstance(K, str):
-        named = {"descendants": lambda: metric.descendants(descent.above), "identity": lambda: np.eye(len(descent))}
-        if K not in named:
-            raise DataError(f"K is {K!r}; expected {' or '.join(map(repr, named))}, or a matrix")
-        return named[K]()
-    given = np.asarray(K.toarray() if sp.issparse(K) else K, np.float64)
+        if K == "descendants":
+            return metric.descendants(descent.above)
+        if K == "identity":
+            return np.eye(len(descent))
+        raise DataError(f"K is {K!r}; expected 'descendants' or 'identity', or a matrix")
+    given = np.asarray(K.toarray() if hasattr(K, "toarray") else K, np.float64)
     n = taxonomy.n_nodes - 1
     if given.shape != (n, n):
-        raise DataError(f"K has the shape {given.shape}; the taxonomy has {n} nodes below its root, so ({n}, {n})")
+        raise DataError(f"K has the shape {given.shape}; the taxonomy has {n} nodes below its root")
     places = np.arange(1, n + 1)
     wrong = {
         "a finite number of at least 0": ~np.isfinite(given) | (given < 0),

@@ -99,7 +99,7 @@ class ContrastProblem:
         rows = np.arange(n)
         worst, total = np.full(n, -np.inf), 0.0
         pos, neg = np.zeros((2, n), np.int64)
-        found: list[Duals] = []
+        found = [self._pull(rows[:0], pos[:0], neg[:0], worst[:0])]
         for e, y, H in self._violations(W, block):
             if self.slack == "example":
                 r = H.argmax(axis=1)
@@ -108,7 +108,7 @@ class ContrastProblem:
                 worst[e[higher]], pos[e[higher]], neg[e[higher]] = h[higher], y[higher], r[higher]
             else:
                 total += float(self.bound[e] @ loss_of(self.loss, H).sum(axis=1, dtype=np.float64))
-                k, r = np.nonzero(H > -np.inf)
+                k, r = np.nonzero(np.isfinite(H))
                 found.append(self._pull(e[k], y[k], r, H[k, r]))
         if self.slack == "example":
             some = np.flatnonzero(worst > -np.inf)

@@ -1,8 +1,8 @@
-"""Metrics of nodes: the penalty tr(W' M W) / 2, which couples the weights of nodes (R.4, O.1 to O.6).
+"""Metrics of nodes: the penalty tr(W' M W) / 2, which couples the weights of nodes (R.4, O.2 to O.7).
 
-With Lambda Lambda' = M^-1, weights W = Lambda V of outputs have the penalty |V|^2 / 2: so a metric is a choice
-of attributes, and the contrast problem needs to know no more of it. Nodes are numbered as in a descent, a
-parent before its children; then Lambda is zero but at pairs of a node and an ancestor where M is.
+With Lambda Lambda' = M^-1, weights W = Lambda V of outputs have the penalty |V|^2 / 2: so a metric is a
+choice of attributes, and the contrast problem needs to know no more of it. Nodes are numbered as in a
+descent, a parent before its children; then Lambda is zero but at pairs of a node and an ancestor where M is.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def blocks(M: Array) -> list[Whole]:
 
 
 def factor(M: Array) -> sp.csr_array:
-    """Lambda, lower triangular, with Lambda Lambda' = M^-1 (O.4)."""
+    """Lambda, lower triangular, with Lambda Lambda' = M^-1 (O.7)."""
     rows, columns, values = [], [], []
     for block in blocks(M):
         backwards = block[::-1]  # the last node first: then only pairs that M couples enter
@@ -78,7 +78,7 @@ def convexity(K: Array) -> float:
 
 
 def alpha_bound(K: Array) -> float:
-    """The alpha from which on K with_alpha is not positive definite; infinite where no pair is coupled (O.5)."""
+    """The alpha from which on `with_alpha` is not convex; infinite where no pair is coupled (O.4)."""
     scale = 1 / np.sqrt(K.diagonal())
     pairs = K * scale * scale[:, None]
     np.fill_diagonal(pairs, 0.0)
@@ -87,7 +87,7 @@ def alpha_bound(K: Array) -> float:
 
 
 def not_convex_at(K: Array) -> int | None:
-    """The last node whose pairs with later ones make the comparison matrix indefinite; None if it is definite.
+    """The last node that with later ones makes the comparison matrix indefinite; None if it is definite.
 
     In a tree the later nodes that count are those below it.
     """

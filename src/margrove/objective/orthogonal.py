@@ -1,9 +1,10 @@
-"""Orthogonal transfer (maths.md, O.1 to O.8), from its definition.
+"""Orthogonal transfer (maths.md, O.1 to O.11), from its definition.
 
     minimise over W   Omega(W) + sum_i bound_i xi_i(W),    Omega(W) = 1/2 sum_ij K_ij |<w_i, w_j>|     (O.1)
 
-For signs S in [-1, 1], one for each pair of nodes with K_ij > 0, the penalty tr(W' (K o S) W) / 2 is nowhere
-above Omega, and is Omega for the best S. So each S and dual variables that are feasible give a lower bound.
+For signs S in [-1, 1], one for each pair of nodes with K_ij > 0, the penalty tr(W' (K o S) W) / 2 is
+nowhere above Omega, and is Omega for the best S (O.5). So each S and feasible dual variables give a lower
+bound (O.8).
 """
 
 from __future__ import annotations
@@ -73,16 +74,16 @@ class OrthogonalProblem:
         return M
 
     def signed(self, S: Array) -> ContrastProblem:
-        """The problem with the penalty tr(W' (K o S) W) / 2 in W = Lambda V (O.4)."""
+        """The problem with the penalty tr(W' (K o S) W) / 2 in W = Lambda V (O.7)."""
         return replace(self.contrasts, Lambda=factor(self.metric(S)))
 
     def dual(self, duals: Duals, S: Array) -> float:
-        """The lower bound of feasible dual variables and signs (O.5)."""
+        """The lower bound of feasible dual variables and signs (O.8)."""
         signed = self.signed(S)
         return signed.dual(duals, signed.weights(duals))
 
     def subgradient(self, W: Array) -> tuple[float, Array]:
-        """The objective, and one of its subgradients (Zhou, Theorem 4)."""
+        """The objective, and one of its subgradients (O.11)."""
         products = self.products(W)
         loss, H = self.contrasts.loss_subgradient(W)
         M = self.K * np.sign(products)

@@ -1,9 +1,9 @@
 """Regularised dual averaging with optimality bounds (Zhou, Algorithm 1), for any strongly convex objective.
 
-    minimise over W   J(W) = phi(W) + sigma/2 |W|^2,     phi convex                                    (O.9)
+    minimise over W   J(W) = phi(W) + sigma/2 |W|^2,     phi convex                                    (O.12)
 
-Each step takes one subgradient g of phi over all examples and goes to W = -mean(g) / sigma (O.10). The mean of
-the tangents of phi is nowhere above phi, so its least value with sigma/2 |W|^2 is a lower bound (O.11).
+Each step takes one subgradient g of phi over all examples and goes to W = -mean(g) / sigma (O.13). The mean
+of the tangents of phi is nowhere above phi, so its least value with sigma/2 |W|^2 is a lower bound (O.14).
 """
 
 from __future__ import annotations

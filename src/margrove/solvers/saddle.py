@@ -2,10 +2,10 @@
 
     maximise over S in [-1, 1]   g(S) = min over W of 1/2 tr(W' (K o S) W) + losses(W)                 (O.6)
 
-For fixed signs S the problem is one of contrasts. g is concave, with the derivatives K_ij <w_i, w_j>. For fixed
-dual variables the best signs are a problem of nodes alone, which is solved exactly; that would climb, but
-dual variables answer to the signs, so that g is flatter than this model. Hence a share theta of the model, and
-the rest of its tangent, where theta is what the last step has measured (O.8).
+For fixed signs S the problem is one of contrasts (O.7). g is concave, with the derivatives K_ij <w_i, w_j>
+(O.9). For fixed dual variables the best signs are a problem of nodes alone, which is solved exactly; that
+would climb, but dual variables answer to the signs, so that g is flatter than this model. Hence a share theta
+of the model, and the rest of its tangent, where theta is what the last step has measured (O.10).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def solve_saddle(
 ) -> tuple[Solution, Array]:
     """Minimise to a relative gap of `tol`, or to the gap `epsilon`; return the solution, and the signs.
 
-    The certificate has the primal (O.1) of W, and the lower bound (O.5) of the dual variables and the signs.
+    The certificate has the primal (O.1) of W, and the lower bound (O.8) of the dual variables and the signs.
     """
     began = time.perf_counter()
     best = np.zeros((problem.inputs.shape[1], problem.n_columns), dtype)
@@ -146,7 +146,7 @@ def _point(problem: OrthogonalProblem, S: Array, W: Array, low: float, high: flo
 
 
 def _share(problem: OrthogonalProblem, held: Point, point: Point, theta: float) -> float:
-    """How much of the model's curvature g has, along the last step (O.8)."""
+    """How much of the model's curvature g has, along the last step (O.10)."""
     if point.high < held.low:  # g has fallen for certain; the model alone never does
         return min(1.0, 4 * theta)
     along = point.S - held.S
@@ -157,7 +157,7 @@ def _share(problem: OrthogonalProblem, held: Point, point: Point, theta: float) 
 
 
 class Model(NamedTuple):
-    """The dual as a function of the signs, for fixed dual variables: -1/2 tr(R R' (K o S)^-1) (O.7).
+    """The dual as a function of the signs, for fixed dual variables: -1/2 tr(R R' (K o S)^-1) (O.10).
 
     Of its curvature only a share is taken, and else the tangent at the point that it is a model of.
     """
@@ -199,8 +199,13 @@ class Model(NamedTuple):
         scale = float(np.trace(self.moments / self.K.diagonal()))
         if not (len(S) and scale > 0):
             return S
+
+        def fall(s: Array) -> tuple[float, Array]:
+            value, steep = self.value(s)
+            return -value / scale, -steep / scale
+
         found = minimize(
-            lambda s: tuple(-part / scale for part in self.value(s)),
+            fall,
             S,
             jac=True,
             bounds=[(-1.0, 1.0)] * len(S),
