@@ -9,6 +9,7 @@ bound (O.8).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,9 +19,10 @@ from numpy.typing import NDArray
 
 from margrove.objective.contrasts import ContrastProblem, Duals
 from margrove.objective.inputs import Similarities, Vectors
-from margrove.objective.metric import convexity, factor
+from margrove.objective.metric import blocks, convexity, factor
 
 Array = NDArray[Any]
+TOGETHER = 64  # nodes whose inner products are computed at once
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,35 @@ class OrthogonalProblem:
         """Of Omega, and so of the objective (O.3)."""
         return convexity(self.K)
 
+    @cached_property
+    def blocks(self) -> list[tuple[Array, Array, tuple[Array, Array]]]:
+        """Nodes that K couples with each other, their pairs by number, and as places among these nodes."""
+        i, j = self.pairs
+        place, found = np.empty(len(self.K), np.int64), []
+        for nodes in blocks(self.K):
+            mine = np.flatnonzero(np.isin(i, nodes))
+            place[nodes] = np.arange(len(nodes))
+            found.append((nodes, mine, (place[i[mine]], place[j[mine]])))
+        return found
+
     def products(self, W: Array) -> Array:
-        """<w_i, w_j> for all nodes."""
-        return self.inputs.products(W, W)
+        """<w_i, w_j> for all pairs of nodes that K couples, and some others."""
+        found = np.zeros_like(self.K)
+        for nodes in self._groups():
+            V = W if len(nodes) == len(self.K) else np.ascontiguousarray(W[:, nodes])
+            found[np.ix_(nodes, nodes)] = self.inputs.products(V, V)
+        return found
+
+    def _groups(self) -> Iterator[Array]:
+        """Blocks of nodes, small ones together."""
+        waiting: list[Array] = []
+        for nodes, _, _ in self.blocks:
+            waiting.append(nodes)
+            if sum(map(len, waiting)) >= TOGETHER:
+                yield np.sort(np.concatenate(waiting))
+                waiting = []
+        if waiting:
+            yield np.sort(np.concatenate(waiting))
 
     def penalty(self, products: Array) -> float:
         """Omega (O.1), from inner products."""

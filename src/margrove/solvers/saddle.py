@@ -11,7 +11,7 @@ of the model, and the rest of its tangent, where theta is what the last step has
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -21,7 +21,6 @@ from scipy.optimize import minimize
 
 from margrove.objective.certificate import Status
 from margrove.objective.contrasts import Duals
-from margrove.objective.metric import blocks
 from margrove.objective.orthogonal import OrthogonalProblem
 from margrove.outputs.layout import arrange, in_columns
 from margrove.solvers.dual_ascent import Progress, Solution, solve
@@ -40,10 +39,10 @@ class Point(NamedTuple):
     """Signs, and what the engine found for them."""
 
     S: Array
+    products: Array
+    """Inner products of the weights."""
     slope: Array
     """Derivatives of g by the signs."""
-    moments: Array
-    """R R' for the sums R = (K o S) W of contrasts: all that the model needs of the dual variables."""
     low: float
     """g(S) lies between these two."""
     high: float
@@ -104,7 +103,7 @@ def solve_saddle(
         )
         duals, reached = step.duals, step.certificate
         used += reached.n_iter
-        W = step.W @ Lambda.T.astype(dtype)
+        W = np.ascontiguousarray(step.W @ Lambda.T.astype(dtype))
         primal = problem.primal(W)
         if primal < upper:
             upper, best = primal, W
@@ -140,9 +139,8 @@ def solve_saddle(
 
 
 def _point(problem: OrthogonalProblem, S: Array, W: Array, low: float, high: float) -> Point:
-    i, j = problem.pairs
-    products, M = problem.products(W), problem.metric(S)
-    return Point(S, problem.K[i, j] * products[i, j], M @ products @ M, low, high)
+    products = problem.products(W)
+    return Point(S, products, problem.K[problem.pairs] * products[problem.pairs], low, high)
 
 
 def _share(problem: OrthogonalProblem, held: Point, point: Point, theta: float) -> float:
@@ -150,10 +148,30 @@ def _share(problem: OrthogonalProblem, held: Point, point: Point, theta: float) 
     if point.high < held.low:  # g has fallen for certain; the model alone never does
         return min(1.0, 4 * theta)
     along = point.S - held.S
-    model = Model(problem.K, problem.pairs, held.moments, held.slope, 1.0)
-    modelled = along @ (model.value(point.S)[1] - held.slope)
+    modelled = 0.0
+    for mine, model in _models(problem, held, 1.0):
+        modelled += along[mine] @ (model.value(point.S[mine])[1] - held.slope[mine])
     measured = along @ (point.slope - held.slope)
     return float(np.clip(measured / modelled, FLATTEST, 1.0)) if modelled < 0 else theta
+
+
+def _climb(problem: OrthogonalProblem, point: Point, theta: float) -> Array:
+    """The signs that are best by the models at a point."""
+    S = point.S.copy()
+    for mine, model in _models(problem, point, theta):
+        S[mine] = model.best(S[mine])
+    return S
+
+
+def _models(problem: OrthogonalProblem, point: Point, theta: float) -> Iterator[tuple[Array, Model]]:
+    """A model for each block of nodes, and which of the pairs it is about."""
+    whole = problem.metric(point.S)
+    for nodes, mine, pairs in problem.blocks:
+        within = np.ix_(nodes, nodes)
+        M = whole[within]
+        moments = M @ point.products[within] @ M  # R R' of (O.8), as R = (K o S) W
+        if len(mine) and moments.trace() > 0:
+            yield mine, Model(problem.K[within], pairs, moments, point.slope[mine], theta)
 
 
 class Model(NamedTuple):
@@ -197,8 +215,6 @@ class Model(NamedTuple):
     def best(self, S: Array) -> Array:
         """The signs at which the model is highest, sought from S."""
         scale = float(np.trace(self.moments / self.K.diagonal()))
-        if not (len(S) and scale > 0):
-            return S
 
         def fall(s: Array) -> tuple[float, Array]:
             value, steep = self.value(s)
@@ -228,18 +244,3 @@ class Model(NamedTuple):
                 break
             S, steep = closer, left
         return S
-
-
-def _climb(problem: OrthogonalProblem, point: Point, theta: float) -> Array:
-    """The signs that are best by the model at a point: separate problems, one for each block of nodes."""
-    i, j = problem.pairs
-    S = point.S.copy()
-    place = np.empty(len(problem.K), np.int64)
-    for nodes in blocks(problem.K):
-        mine = np.flatnonzero(np.isin(i, nodes))
-        within = np.ix_(nodes, nodes)
-        place[nodes] = np.arange(len(nodes))
-        pairs = place[i[mine]], place[j[mine]]
-        model = Model(problem.K[within], pairs, point.moments[within], point.slope[mine], theta)
-        S[mine] = model.best(S[mine])
-    return S
