@@ -3,6 +3,7 @@
 python -m benchmarks [flat] [hierarchical] [subtrees]
 python -m benchmarks [flat] [hierarchical] [stream]
 python -m benchmarks [flat] [hierarchical] [descent]
+python -m benchmarks [flat] [hierarchical] [orthogonal]
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ RESULTS = Path(__file__).parent / "results"
 
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all."""
-    from benchmarks import descent, hierarchical, liblinear, problems, stream, subtrees
+    from benchmarks import descent, hierarchical, liblinear, orthogonal, problems, stream, subtrees
 
     available = problems.available()
     benchmarks: dict[str, tuple[Callable[[Any], dict[str, Any]], list[Any]]] = {
@@ -34,6 +35,7 @@ def main(names: list[str]) -> int:
         "subtrees": (subtrees.compare, subtrees.available()),
         "stream": (stream.measure, [stream.full]),
         "descent": (descent.measure, available),
+        "orthogonal": (orthogonal.compare, [orthogonal.paper, orthogonal.hundredfold, orthogonal.usual]),
     }
     unknown = [name for name in names if name not in benchmarks]
     if unknown:

@@ -26,6 +26,9 @@ _HOMES = {
     "PathMarginSVM": "margrove.classifiers",
     "SubtreePerceptron": "margrove.classifiers",
     "SubtreeSVM": "margrove.classifiers",
+    "OrthogonalTransferSVM": "margrove.classifiers",
+    "PathMarginSVM": "margrove.classifiers",
+    "TransferSVM": "margrove.classifiers",
     "TableModel": "margrove.tables.model",
 }
 _LIBRARIES = ("margrove", "numpy", "scipy", "scikit-learn")

@@ -35,6 +35,8 @@ import margrove as mg
         mg.SubtreeSVM(),
         mg.SubtreeSVM(algorithm="marginal", node_weight="balanced"),
         mg.DivideAndConquerSVM(),
+        mg.TransferSVM(),
+        mg.OrthogonalTransferSVM(alpha="auto"),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):

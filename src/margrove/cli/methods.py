@@ -19,6 +19,8 @@ METHODS: Mapping[str, str] = {
     "subtree-perceptron": "SubtreePerceptron",
     "subtree-svm": "SubtreeSVM",
     "divide-and-conquer-svm": "DivideAndConquerSVM",
+    "transfer-svm": "TransferSVM",
+    "orthogonal-transfer-svm": "OrthogonalTransferSVM",
 }
 """The estimator of each method that can be trained; `flat` is that without a taxonomy."""
 
