@@ -37,7 +37,7 @@ class Examples:
     weight: NDArray[np.float64]
     units: Units
     expand: sp.csr_array | None
-    """From weights of the solver's inputs to those of features; None with a similarity."""
+    """From weights of the solver's inputs to those of features, or of rows with a similarity, if others."""
     similar: similarity.BoundSimilarity | None
 
     @classmethod
@@ -74,21 +74,29 @@ class Examples:
         return self.units.bounds(C, self.weight)
 
     def keep(
-        self, model: Any, W: NDArray[Any], certificate: Certificate, Lambda: Any, column_nodes: Any
+        self,
+        model: Any,
+        W: NDArray[Any],
+        certificate: Certificate,
+        Lambda: Any,
+        column_nodes: Any,
+        bias: NDArray[Any] | None = None,
     ) -> None:
-        """Put what was learned, in the user's units, where prediction finds it."""
+        """Put what was learned, in the user's units, where prediction finds it; a bias has no units."""
         ordinary = 1 / EXTREME < self.units.scale < EXTREME
         if W.size <= SMALL or not ordinary:
             W = W.astype(np.float64)
+        if self.expand is not None:
+            W = self.expand.astype(W.dtype) @ W
         if self.similar is None:
-            assert self.expand is not None
-            model.weights_ = self.units.weights(self.expand.astype(W.dtype) @ W)
+            model.weights_ = self.units.weights(W)
             model.similarity_ = None
         else:
             support = np.flatnonzero(W.any(axis=1))
             model.weights_ = self.units.weights(self.units.weights(W[support]))
             model.similarity_ = self.similar.restricted(support)
         model.attributes_, model.column_nodes_ = Lambda.astype(model.weights_.dtype), column_nodes
+        model.intercept_ = None if bias is None else bias.astype(model.weights_.dtype)
         model.certificate_ = self.units.certificate(certificate)
         model.n_iter_ = model.certificate_.n_iter
         model._adopt(self.classes)

@@ -61,6 +61,14 @@ def check_choice(estimator: Any, **choices: tuple[str, ...]) -> None:
             raise ValueError(f"{name} is {value!r}; expected {' or '.join(map(repr, known))}")
 
 
+def check_switch(estimator: Any, *names: str) -> None:
+    """Raise unless these parameters are True or False."""
+    for name in names:
+        value = getattr(estimator, name)
+        if not isinstance(value, bool | np.bool_):
+            raise ValueError(f"{name} is {value!r}; expected True or False")
+
+
 def _is_a(value: Any, kinds: Any) -> bool:
     return isinstance(value, kinds) and not isinstance(value, bool | np.bool_)
 
@@ -79,6 +87,7 @@ class CertifiedFit:
     """
 
     C: float
+    fit_intercept: bool = False
     tol: float
     max_iter: int
     n_jobs: int | None
@@ -96,6 +105,7 @@ class CertifiedFit:
         check_positive(self, "C", "tol")
         check_count(self, "max_iter")
         check_choice(self, **self._choices)
+        check_switch(self, "fit_intercept")
         with unchanged_on_failure(self):
             self._fit(X, y, sample_weight, watch)
         self._warn_unless_converged()
@@ -112,22 +122,29 @@ class CertifiedFit:
         start: Duals | None = None,
         watch: Watch | None = None,
     ) -> Solution:
-        from margrove.solvers import dual_ascent  # compiles; prediction has no need of it
+        """Solve it, with an unpenalised bias of the columns (D.8) where `fit_intercept` asks for one."""
+        from margrove.solvers import bias, dual_ascent  # compile; prediction has no need of them
 
+        options = self._options(problem, max_iter, watch)
+        if not self.fit_intercept:
+            return dual_ascent.solve(problem, layout, start=start, **options)
+        earlier = None if start is None else getattr(self, "intercept_", None)
+        if earlier is not None and len(earlier) != layout.n_columns:
+            earlier = None
+        return bias.solve_with_bias(problem, layout, start=start, bias=earlier, **options)
+
+    def _options(self, problem: ContrastProblem, max_iter: int, watch: Watch | None) -> dict[str, Any]:
+        """What every solver is told."""
         seed = check_random_state(0 if self.random_state is None else self.random_state).randint(2**31 - 1)
         ordinary = problem.bound.min() > 1 / EXTREME and problem.bound.max() < EXTREME
-        dtype = np.float32 if self.tol >= SINGLE_TOL and ordinary else np.float64
-        return dual_ascent.solve(
-            problem,
-            layout,
-            tol=float(self.tol),
-            max_iter=int(max_iter),
-            rng=np.random.default_rng(seed),
-            dtype=dtype,
-            n_threads=n_threads(self.n_jobs),
-            start=start,
-            watch=watch,
-        )
+        return {
+            "tol": float(self.tol),
+            "max_iter": int(max_iter),
+            "rng": np.random.default_rng(seed),
+            "dtype": np.float32 if self.tol >= SINGLE_TOL and ordinary else np.float64,
+            "n_threads": n_threads(self.n_jobs),
+            "watch": watch,
+        }
 
     def _earlier_duals(self, problem: ContrastProblem) -> Duals | None:
         """The dual variables of the last fit, if they are of contrasts that this problem has."""

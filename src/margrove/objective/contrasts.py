@@ -73,6 +73,27 @@ class ContrastProblem:
         """xi_i (P.4), a block of rows at a time that stays in the processor's cache."""
         n = self.inputs.shape[0]
         xi, worst = np.zeros(n), np.full(n, -np.inf)
+        for example, _, H in self._violations(W, block):
+            if self.slack == "example":
+                worst[example] = np.maximum(worst[example], H.max(axis=1))
+            else:
+                xi[example] += loss_of(self.loss, H).sum(axis=1, dtype=np.float64)
+        return loss_of(self.loss, worst) if self.slack == "example" else xi
+
+    def worst(self, W: Array, block: int = 1 << 17) -> tuple[Array, Array, Array]:
+        """The most violated contrast of each example: y, r, and H, which is -infinity where there is none."""
+        n = self.inputs.shape[0]
+        pos, neg, worst = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, -np.inf)
+        for example, y, H in self._violations(W, block):
+            r = H.argmax(axis=1)
+            value = H[np.arange(len(r)), r]
+            more = value > worst[example]
+            at = example[more]
+            pos[at], neg[at], worst[at] = y[more], r[more], value[more]
+        return pos, neg, worst
+
+    def _violations(self, W: Array, block: int) -> Iterator[tuple[Array, Array, Array]]:
+        """Some examples, a right output of each, and H of it and every output; -infinity for no contrast."""
         for rows, F in self._scores(W, block):
             Y = self.Y[rows]
             example = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
@@ -87,11 +108,7 @@ class ContrastProblem:
                 if self.rivals is not None:
                     r = np.arange(H.shape[1])
                     H[(r < self.rivals[0][y][:, None]) | (r >= self.rivals[1][y][:, None])] = -np.inf
-                if self.slack == "example":
-                    worst[rows.start + e] = np.maximum(worst[rows.start + e], H.max(axis=1))
-                else:
-                    xi[rows.start + e] += loss_of(self.loss, H).sum(axis=1, dtype=np.float64)
-        return loss_of(self.loss, worst) if self.slack == "example" else xi
+                yield rows.start + e, y, H
 
     def _scores(self, W: Array, block: int) -> Iterator[tuple[slice, Array]]:
         """Output scores of blocks of examples."""
