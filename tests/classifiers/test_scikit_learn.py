@@ -25,7 +25,9 @@ import margrove as mg
         mg.HierarchicalSVM(),
         mg.HierarchicalSVM(slack="pair"),
         mg.HierarchicalSVM(loss="squared-hinge", sharing=0.5),
+        mg.HierarchicalSVM(fit_intercept=True),
         mg.PathMarginSVM(),
+        mg.PathMarginSVM(loss="psi", fit_intercept=False),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):

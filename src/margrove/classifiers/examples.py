@@ -23,6 +23,7 @@ from margrove.similarity.sequences import Subsequence, read_strings
 from margrove.similarity.vectors import Linear
 
 SINGLE_TOL = 1e-4  # single precision proves gaps down to about here
+DENSE = 0.5  # the share of nonzero entries from which rows are centred, where there is a bias
 SMALL = 1 << 22  # weights; up to this many are kept in double precision, so that all batches agree
 
 
@@ -39,6 +40,8 @@ class Examples:
     expand: sp.csr_array | None
     """From weights of the solver's inputs to those of features, or of rows with a similarity, if others."""
     similar: similarity.BoundSimilarity | None
+    centre: NDArray[np.float64] | None = None
+    """What has been subtracted from every row: a bias makes up for it (E.15)."""
 
     @classmethod
     def read(
@@ -58,9 +61,13 @@ class Examples:
         weight = read_weights(sample_weight, X.shape[0])
         if isinstance(kernel, Linear):
             rows, right, weight = canonical_rows(as_csr(X), Y, weight)
+            centre = None
+            biased = getattr(estimator, "fit_intercept", False)
+            if biased and rows.nnz > DENSE * rows.shape[0] * rows.shape[1]:
+                rows, centre = _centred(rows, weight)
             units = Units.of(rows)
             merged, expand = merge_private(units.inputs(rows))
-            return cls(classes, Vectors(merged), right, weight, units, expand, None)
+            return cls(classes, Vectors(merged), right, weight, units, expand, None, centre)
         bound, right, weight = _bind(kernel, X, Y, weight)
         diagonal = bound.diagonal()
         units = Units.of(sp.csr_array(np.sqrt(diagonal)[:, None]))
@@ -96,6 +103,8 @@ class Examples:
             model.weights_ = self.units.weights(self.units.weights(W[support]))
             model.similarity_ = self.similar.restricted(support)
         model.attributes_, model.column_nodes_ = Lambda.astype(model.weights_.dtype), column_nodes
+        if bias is not None and self.centre is not None:
+            bias = bias - self.centre @ model.weights_
         model.intercept_ = None if bias is None else bias.astype(model.weights_.dtype)
         model.certificate_ = self.units.certificate(certificate)
         model.n_iter_ = model.certificate_.n_iter
@@ -113,6 +122,14 @@ def read_X(estimator: Any, X: Any, *, reset: bool) -> Any:
     if reset:
         return validate_data(estimator, X, accept_sparse="csr", dtype=dtype)
     return validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=dtype)
+
+
+def _centred(rows: sp.csr_array, weight: NDArray[np.float64]) -> tuple[sp.csr_array, NDArray[np.float64]]:
+    """Rows around their mean, and the mean: the same problem, but better conditioned."""
+    table = rows.toarray().astype(np.float64)
+    largest = abs(table).max()  # of large numbers, the sum might overflow
+    centre: NDArray[np.float64] = (weight / weight.sum()) @ (table / largest) * largest
+    return sp.csr_array(table - centre), centre
 
 
 def _bind(

@@ -125,16 +125,15 @@ class CertifiedFit:
         """Solve it, with an unpenalised bias of the columns (D.8) where `fit_intercept` asks for one."""
         from margrove.solvers import bias, dual_ascent  # compile; prediction has no need of them
 
-        options = self._options(problem, max_iter, watch)
+        options = self._solver_options(problem, max_iter)
         if not self.fit_intercept:
-            return dual_ascent.solve(problem, layout, start=start, **options)
-        earlier = None if start is None else getattr(self, "intercept_", None)
+            return dual_ascent.solve(problem, layout, start=start, watch=watch, **options)
+        earlier = None if start is None else getattr(self, "_bias", None)
         if earlier is not None and len(earlier) != layout.n_columns:
             earlier = None
-        return bias.solve_with_bias(problem, layout, start=start, bias=earlier, **options)
+        return bias.solve_with_bias(problem, layout, start=start, bias=earlier, watch=watch, **options)
 
-    def _options(self, problem: ContrastProblem, max_iter: int, watch: Watch | None) -> dict[str, Any]:
-        """What every solver is told."""
+    def _solver_options(self, problem: ContrastProblem, max_iter: int) -> dict[str, Any]:
         seed = check_random_state(0 if self.random_state is None else self.random_state).randint(2**31 - 1)
         ordinary = problem.bound.min() > 1 / EXTREME and problem.bound.max() < EXTREME
         return {
@@ -143,7 +142,6 @@ class CertifiedFit:
             "rng": np.random.default_rng(seed),
             "dtype": np.float32 if self.tol >= SINGLE_TOL and ordinary else np.float64,
             "n_threads": n_threads(self.n_jobs),
-            "watch": watch,
         }
 
     def _earlier_duals(self, problem: ContrastProblem) -> Duals | None:

@@ -140,7 +140,7 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
             )
         examples.keep(self, solution.W, solution.certificate, Lambda, column_nodes, solution.bias)
         if self.warm_start:
-            self._duals = solution.duals
+            self._duals, self._bias = solution.duals, solution.bias
 
     def _fit_threshold(
         self, problem: ContrastProblem, layout: Layout, weight: NDArray[np.float64], max_iter: int

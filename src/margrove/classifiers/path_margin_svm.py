@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from margrove.classifiers.descent_fit import DescentFit, against_costs, descent_problem, read_examples
+from margrove.errors import ZeroModelWarning
 from margrove.objective.contrasts import ContrastProblem
 from margrove.outputs.layout import Layout, arrange
 from margrove.taxonomy import Taxonomy
@@ -63,7 +65,7 @@ class PathMarginSVM(DescentFit):
         kernel: Any = "linear",
         cache_size: float = 200.0,
         tol: float = 0.01,
-        max_iter: int = 1000,
+        max_iter: int = 5000,
         n_jobs: int | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -96,6 +98,8 @@ class PathMarginSVM(DescentFit):
             self.objectives_ = np.array(objectives) / examples.units.scale / examples.units.scale
         else:
             solution = self._solve(problem, layout, self.max_iter, None, report)
+        if self.target_cost is not None:
+            self._warn_if_zero(problem, solution)
         self._keep(examples, descent, solution.W, solution.certificate, solution.bias)
 
     def _descend(
@@ -103,6 +107,22 @@ class PathMarginSVM(DescentFit):
     ) -> tuple[Solution, list[float]]:
         from margrove.solvers import difference_convex  # compiles; prediction has no need of it
 
-        options = self._options(problem, self.max_iter, watch)
-        found = difference_convex.solve_psi(problem, layout, fit_intercept=self.fit_intercept, **options)
+        found = difference_convex.solve_psi(
+            problem,
+            layout,
+            fit_intercept=self.fit_intercept,
+            watch=watch,
+            **self._solver_options(problem, self.max_iter),
+        )
         return found.solution, found.objectives
+
+    def _warn_if_zero(self, problem: ContrastProblem, solution: Solution) -> None:
+        """Say that costs have left nothing to learn."""
+        if problem.n_contrasts.any() and problem.penalty(solution.W) <= self.tol * solution.certificate.primal:
+            warnings.warn(
+                f"zero weights are optimal, to within tol={self.tol:g}, so every row gets one prediction: "
+                f"what target_cost={self.target_cost!r} spreads over the classes of a row pulls in opposite "
+                "directions; raise C, take another loss, or target_cost=None",
+                ZeroModelWarning,
+                stacklevel=4,
+            )
