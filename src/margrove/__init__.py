@@ -23,7 +23,6 @@ _ROOMS = {
     "SubtreePerceptron": "margrove.classifiers",
     "SubtreeSVM": "margrove.classifiers",
     "OrthogonalTransferSVM": "margrove.classifiers",
-    "PathMarginSVM": "margrove.classifiers",
     "TransferSVM": "margrove.classifiers",
     "load": "margrove.loading",
     "costs": "margrove.taxonomy.costs",

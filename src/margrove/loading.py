@@ -27,7 +27,6 @@ _HOMES = {
     "SubtreePerceptron": "margrove.classifiers",
     "SubtreeSVM": "margrove.classifiers",
     "OrthogonalTransferSVM": "margrove.classifiers",
-    "PathMarginSVM": "margrove.classifiers",
     "TransferSVM": "margrove.classifiers",
     "TableModel": "margrove.tables.model",
 }

@@ -37,6 +37,9 @@ import margrove as mg
         mg.DivideAndConquerSVM(),
         mg.TransferSVM(),
         mg.OrthogonalTransferSVM(alpha="auto"),
+        mg.HierarchicalSVM(fit_intercept=True),
+        mg.PathMarginSVM(),
+        mg.PathMarginSVM(loss="psi", fit_intercept=False),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):

@@ -37,6 +37,18 @@ def test_any_setting(call, shop, tmp_path):
     assert (model.warm_start, model.tol, model.kernel, model.max_iter) == (True, 0.5, "gaussian", 7)
 
 
+def test_psi_learning_with_costs(call, shop, tmp_path):
+    target = tmp_path / "m.mg"
+    settings = ["loss=psi", "fit_intercept=false", "C=20", "target_cost=h-loss"]
+    options = [part for setting in settings for part in ("--set", setting)]
+    assert train(call, shop, target, "--method", "path-margin-svm", *options).status == 0
+    model = mg.load(target).classifier
+    assert (model.loss, model.fit_intercept, model.target_cost) == ("psi", False, "h-loss")
+    result = train(call, shop, target, "--method", "path-margin-svm", "--set", "target_cost=dear")
+    assert result.status == 2
+    assert "--target_cost: no cost is called 'dear'" in result.err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

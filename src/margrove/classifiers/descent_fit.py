@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +39,31 @@ def read_examples(
         label = classes.labels[classes.nodes.index(classes.taxonomy.root)]
         raise LabelError(f"the label {label!r} is the root of the taxonomy, which says nothing about a row")
     return examples, Descent.of(classes.taxonomy, classes.nodes)
+
+
+def against_costs(examples: Examples, target_cost: Any) -> Examples:
+    """Each row once for every class j, with the weight of its own times max cost - cost(y, j) (Wang 4.1; S.9).
+
+    A label at an inner node costs what its miscellaneous class would (T.3).
+    """
+    classes = examples.classes
+    if len(classes.labels) < 2:
+        return examples
+    inner = [node for node in classes.nodes if classes.taxonomy.children(node)]
+    taxonomy = classes.taxonomy.with_miscellaneous(inner) if inner else classes.taxonomy
+    cost = costs.get(target_cost).bind(taxonomy, [taxonomy.as_class(node) for node in classes.nodes])
+    most = max(float(cost.row(y).max()) for y in range(len(cost)))
+    share = most - cost.rows(examples.Y.indices)
+    row, j = np.nonzero(share)
+    back = sp.csr_array((np.ones(len(row)), (np.arange(len(row)), row)), (len(row), len(share)))
+    similar = examples.similar is not None
+    return replace(
+        examples,
+        inputs=examples.inputs.take(row),
+        Y=sp.csr_array((np.ones(len(row)), (np.arange(len(row)), j)), (len(row), len(classes.labels))),
+        weight=examples.weight[row] * share[row, j],
+        expand=sp.csr_array(back.T) if similar else examples.expand,
+    )
 
 
 def descent_problem(
@@ -117,7 +142,9 @@ def steps_of(examples: Examples, descent: Descent) -> list[Step]:
 class DescentFit(CertifiedFit, DescentModel):
     """Fit and prediction of every estimator that descends."""
 
-    def _keep(self, examples: Examples, descent: Descent, W: Any, certificate: Certificate) -> None:
-        """Keep weights of the outputs (inputs x outputs)."""
+    def _keep(
+        self, examples: Examples, descent: Descent, W: Any, certificate: Certificate, bias: Any = None
+    ) -> None:
+        """Keep weights of the outputs (inputs x outputs), and a bias of each."""
         identity = sp.eye_array(len(descent), format="csr")
-        examples.keep(self, W, certificate, identity, descent.nodes)
+        examples.keep(self, W, certificate, identity, descent.nodes, bias)

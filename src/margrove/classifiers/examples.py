@@ -23,6 +23,7 @@ from margrove.similarity.sequences import Subsequence, read_strings
 from margrove.similarity.vectors import Linear
 
 SINGLE_TOL = 1e-4  # single precision proves gaps down to about here
+DENSE = 0.5  # the share of nonzero entries from which rows are centred, where there is a bias
 SMALL = 1 << 22  # weights; up to this many are kept in double precision, so that all batches agree
 
 
@@ -37,8 +38,10 @@ class Examples:
     weight: NDArray[np.float64]
     units: Units
     expand: sp.csr_array | None
-    """From weights of the solver's inputs to those of features; None where they are the same."""
+    """From weights of the solver's inputs to those of features, or of rows with a similarity, if others."""
     similar: similarity.BoundSimilarity | None
+    centre: NDArray[np.float64] | None = None
+    """What has been subtracted from every row: a bias makes up for it (E.15)."""
 
     @classmethod
     def read(
@@ -68,11 +71,15 @@ class Examples:
         weight = read_weights(sample_weight, X.shape[0])
         if isinstance(kernel, Linear):
             rows, right, weight = canonical_rows(as_csr(X), Y, weight)
+            centre = None
+            biased = getattr(estimator, "fit_intercept", False)
+            if biased and rows.nnz > DENSE * rows.shape[0] * rows.shape[1]:
+                rows, centre = _centred(rows, weight)
             units = Units.of(rows)
             scaled, expand = units.inputs(rows), None
             if merge:
                 scaled, expand = merge_private(scaled)
-            return cls(classes, Vectors(scaled), right, weight, units, expand, None)
+            return cls(classes, Vectors(scaled), right, weight, units, expand, None, centre)
         bound, right, weight = _bind(kernel, X, Y, weight)
         diagonal = bound.diagonal()
         units = Units.of(sp.csr_array(np.sqrt(diagonal)[:, None]))
@@ -86,21 +93,31 @@ class Examples:
         return self.units.bounds(C, self.weight)
 
     def keep(
-        self, model: Any, W: NDArray[Any], certificate: Certificate | None, Lambda: Any, column_nodes: Any
+        self,
+        model: Any,
+        W: NDArray[Any],
+        certificate: Certificate | None,
+        Lambda: Any,
+        column_nodes: Any,
+        bias: NDArray[Any] | None = None,
     ) -> None:
-        """Put what was learned, in the user's units, where prediction finds it."""
+        """Put what was learned, in the user's units, where prediction finds it; a bias has no units."""
         ordinary = 1 / EXTREME < self.units.scale < EXTREME
         if W.size <= SMALL or not ordinary:
             W = W.astype(np.float64)
+        if self.expand is not None:
+            W = self.expand.astype(W.dtype) @ W
         if self.similar is None:
-            features = W if self.expand is None else self.expand.astype(W.dtype) @ W
-            model.weights_ = self.units.weights(features)
+            model.weights_ = self.units.weights(W)
             model.similarity_ = None
         else:
             support = np.flatnonzero(W.any(axis=1))
             model.weights_ = self.units.weights(self.units.weights(W[support]))
             model.similarity_ = self.similar.restricted(support)
         model.attributes_, model.column_nodes_ = Lambda.astype(model.weights_.dtype), column_nodes
+        if bias is not None and self.centre is not None:
+            bias = bias - self.centre @ model.weights_
+        model.intercept_ = None if bias is None else bias.astype(model.weights_.dtype)
         if certificate is not None:
             model.certificate_ = self.units.certificate(certificate)
             model.n_iter_ = model.certificate_.n_iter
@@ -118,6 +135,14 @@ def read_X(estimator: Any, X: Any, *, reset: bool) -> Any:
     if reset:
         return validate_data(estimator, X, accept_sparse="csr", dtype=dtype)
     return validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=dtype)
+
+
+def _centred(rows: sp.csr_array, weight: NDArray[np.float64]) -> tuple[sp.csr_array, NDArray[np.float64]]:
+    """Rows around their mean, and the mean: the same problem, but better conditioned."""
+    table = rows.toarray().astype(np.float64)
+    largest = abs(table).max()  # of large numbers, the sum might overflow
+    centre: NDArray[np.float64] = (weight / weight.sum()) @ (table / largest) * largest
+    return sp.csr_array(table - centre), centre
 
 
 def _bind(

@@ -71,6 +71,14 @@ def check_choice(estimator: Any, **choices: tuple[str, ...]) -> None:
             raise ValueError(f"{name} is {value!r}; expected {' or '.join(map(repr, known))}")
 
 
+def check_switch(estimator: Any, *names: str) -> None:
+    """Raise unless these parameters are True or False."""
+    for name in names:
+        value = getattr(estimator, name)
+        if not isinstance(value, bool | np.bool_):
+            raise ValueError(f"{name} is {value!r}; expected True or False")
+
+
 def _is_a(value: Any, kinds: Any) -> bool:
     return isinstance(value, kinds) and not isinstance(value, bool | np.bool_)
 
@@ -89,6 +97,7 @@ class CertifiedFit:
     """
 
     C: float
+    fit_intercept: bool = False
     tol: float
     max_iter: int
     n_jobs: int | None
@@ -106,6 +115,7 @@ class CertifiedFit:
         check_positive(self, "C", "tol")
         check_count(self, "max_iter")
         check_choice(self, **self._choices)
+        check_switch(self, "fit_intercept")
         with unchanged_on_failure(self):
             self._fit(X, y, sample_weight, watch)
         self._warn_unless_converged()
@@ -122,10 +132,16 @@ class CertifiedFit:
         start: Duals | None = None,
         watch: Watch | None = None,
     ) -> Solution:
-        from margrove.solvers import dual_ascent  # compiles; prediction has no need of it
+        """Solve it, with an unpenalised bias of the columns (D.8) where `fit_intercept` asks for one."""
+        from margrove.solvers import bias, dual_ascent  # compile; prediction has no need of them
 
         options = self._options(problem.bound) | {"max_iter": int(max_iter)}
-        return dual_ascent.solve(problem, layout, **options, start=start, watch=watch)
+        if not self.fit_intercept:
+            return dual_ascent.solve(problem, layout, start=start, watch=watch, **options)
+        earlier = None if start is None else getattr(self, "_bias", None)
+        if earlier is not None and len(earlier) != layout.n_columns:
+            earlier = None
+        return bias.solve_with_bias(problem, layout, start=start, bias=earlier, watch=watch, **options)
 
     def _average(
         self,

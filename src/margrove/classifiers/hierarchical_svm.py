@@ -54,6 +54,8 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
         One slack for each example, or one for each pair of a right and a wrong class.
     loss : "hinge", "squared-hinge" or "logistic"
         What a violation m costs: max(0, m), the square of that, or log(1 + exp(m - 1)) (D.6).
+    fit_intercept : bool
+        Whether each column of attributes has a bias, which is not penalised (D.8).
     cache_size : float
         Megabytes for rows of similarities; of no use to the linear one.
     tol : float
@@ -73,6 +75,7 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
     ----------
     classes_ : the labels, sorted;  taxonomy_ : with miscellaneous classes for labels at inner nodes
     weights_ : W, features x columns;  attributes_ : Lambda, classes x columns
+    intercept_ : None, or what is added to the score of each column
     similarity_ : None, or the similarity to the rows whose coefficients `weights_` then has
     certificate_ : primal, dual, gap, relative_gap, n_iter, status, seconds
     """
@@ -90,6 +93,7 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
         kernel: Any = "linear",
         slack: str = "example",
         loss: str = "hinge",
+        fit_intercept: bool = False,
         cache_size: float = 200.0,
         tol: float = 0.01,
         max_iter: int = 200,
@@ -106,6 +110,7 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
         self.kernel = kernel
         self.slack = slack
         self.loss = loss
+        self.fit_intercept = fit_intercept
         self.cache_size = cache_size
         self.tol = tol
         self.max_iter = max_iter
@@ -136,9 +141,9 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
             self.threshold_ = self._fit_threshold(
                 problem, layout, examples.weight, solution.certificate.n_iter
             )
-        examples.keep(self, solution.W, solution.certificate, Lambda, column_nodes)
+        examples.keep(self, solution.W, solution.certificate, Lambda, column_nodes, solution.bias)
         if self.warm_start:
-            self._duals = solution.duals
+            self._duals, self._bias = solution.duals, solution.bias
 
     def _fit_threshold(
         self, problem: ContrastProblem, layout: Layout, weight: NDArray[np.float64], max_iter: int
@@ -153,7 +158,9 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
             learn = np.flatnonzero(fold != k) if n > 1 else out
             inputs = problem.inputs.take(learn)
             part = replace(problem, inputs=inputs, Y=problem.Y[learn], bound=problem.bound[learn])
-            W = self._solve(part, layout, max_iter).W
-            held_out = problem.inputs.held_out(W, out, learn)
-            scores[out] = held_out @ problem.Lambda.T.astype(W.dtype)
+            found = self._solve(part, layout, max_iter)
+            held_out = problem.inputs.held_out(found.W, out, learn)
+            if found.bias is not None:
+                held_out = held_out + found.bias
+            scores[out] = held_out @ problem.Lambda.T.astype(held_out.dtype)
         return Threshold.fit(scores, problem.Y, weight)

@@ -39,7 +39,8 @@ def make_estimator(method: str, taxonomy: Any, **settings: Any) -> Any:
             wrong = f"--{_OPTIONS.get(name, name)} is no option of {method}"
             others = ", ".join(sorted(set(known) - {"taxonomy"}))
             raise CommandError(Status.WRONG_CALL, f"{wrong}, which has: {others}")
-    for name, room in (("cost", costs), ("attributes", attributes), ("kernel", similarity)):
+    rooms = {"cost": costs, "target_cost": costs, "attributes": attributes, "kernel": similarity}
+    for name, room in rooms.items():
         try:
             if name in settings:
                 room.get(settings[name])

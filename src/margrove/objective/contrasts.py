@@ -81,12 +81,24 @@ class ContrastProblem:
         """xi_i (P.4), a block of rows at a time that stays in the processor's cache."""
         n = self.inputs.shape[0]
         xi, worst = np.zeros(n), np.full(n, -np.inf)
-        for e, _, H in self._violations(W, block):
+        for example, _, H in self._violations(W, block):
             if self.slack == "example":
-                worst[e] = np.maximum(worst[e], H.max(axis=1))
+                worst[example] = np.maximum(worst[example], H.max(axis=1))
             else:
-                xi[e] += loss_of(self.loss, H).sum(axis=1, dtype=np.float64)
+                xi[example] += loss_of(self.loss, H).sum(axis=1, dtype=np.float64)
         return loss_of(self.loss, worst) if self.slack == "example" else xi
+
+    def worst(self, W: Array, block: int = 1 << 17) -> tuple[Array, Array, Array]:
+        """The most violated contrast of each example: y, r, and H, which is -infinity where there is none."""
+        n = self.inputs.shape[0]
+        pos, neg, worst = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, -np.inf)
+        for example, y, H in self._violations(W, block):
+            r = H.argmax(axis=1)
+            value = H[np.arange(len(r)), r]
+            more = value > worst[example]
+            at = example[more]
+            pos[at], neg[at], worst[at] = y[more], r[more], value[more]
+        return pos, neg, worst
 
     def subgradient(self, W: Array, block: int = 1 << 17) -> tuple[float, Array]:
         """(P.6), and one of its subgradients."""
@@ -95,26 +107,18 @@ class ContrastProblem:
 
     def loss_subgradient(self, W: Array, block: int = 1 << 17) -> tuple[float, Array]:
         """sum_i bound_i xi_i, and one of its subgradients: minus the weights of the worst contrasts (D.2)."""
-        n = self.inputs.shape[0]
-        rows = np.arange(n)
-        worst, total = np.full(n, -np.inf), 0.0
-        pos, neg = np.zeros((2, n), np.int64)
-        found = [self._pull(rows[:0], pos[:0], neg[:0], worst[:0])]
-        for e, y, H in self._violations(W, block):
-            if self.slack == "example":
-                r = H.argmax(axis=1)
-                h = H[np.arange(len(e)), r]
-                higher = h > worst[e]
-                worst[e[higher]], pos[e[higher]], neg[e[higher]] = h[higher], y[higher], r[higher]
-            else:
-                total += float(self.bound[e] @ loss_of(self.loss, H).sum(axis=1, dtype=np.float64))
-                k, r = np.nonzero(np.isfinite(H))
-                found.append(self._pull(e[k], y[k], r, H[k, r]))
         if self.slack == "example":
+            pos, neg, worst = self.worst(W, block)
             some = np.flatnonzero(worst > -np.inf)
             total = float(self.bound[some] @ loss_of(self.loss, worst[some]))
-            found = [self._pull(rows[some], pos[some], neg[some], worst[some])]
-        pulls = Duals(*(np.concatenate(part) for part in zip(*found, strict=True)))
+            pulls = self._pull(some, pos[some], neg[some], worst[some])
+        else:
+            total, found = 0.0, [self._pull(*np.zeros((3, 0), np.int64), np.zeros(0))]
+            for example, y, H in self._violations(W, block):
+                total += float(self.bound[example] @ loss_of(self.loss, H).sum(axis=1, dtype=np.float64))
+                k, r = np.nonzero(np.isfinite(H))
+                found.append(self._pull(example[k], y[k], r, H[k, r]))
+            pulls = Duals(*(np.concatenate(part) for part in zip(*found, strict=True)))
         return total, -replace(self, offset=None).weights(pulls, W.dtype)
 
     def _pull(self, example: Array, pos: Array, neg: Array, H: Array) -> Duals:
@@ -124,7 +128,7 @@ class ContrastProblem:
         return Duals(example[some], pos[some], neg[some], alpha[some].astype(np.float64))
 
     def _violations(self, W: Array, block: int) -> Iterator[tuple[Array, Array, Array]]:
-        """H of all rivals for the k-th right output of some examples; -infinity for those that are none."""
+        """Some examples, a right output of each, and H of it and every output; -infinity for no contrast."""
         for rows, F in self._scores(W, block):
             Y = self.Y[rows]
             example = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
