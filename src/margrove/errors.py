@@ -92,3 +92,7 @@ class UnsavableModelError(ModelFileError):
 
 class ScaleWarning(UserWarning):
     """Inputs are so large or so small that `C` or the arithmetic has lost its usual meaning."""
+
+
+class ZeroModelWarning(UserWarning):
+    """The best weights are all zero: the training problem has nothing to say about rows."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -114,20 +115,33 @@ class CertifiedFit:
     ) -> Solution:
         from margrove.solvers import dual_ascent  # compiles; prediction has no need of it
 
+        options = self._solver_options(problem, max_iter)
+        return dual_ascent.solve(problem, layout, start=start, watch=watch, **options)
+
+    def _solve_with_bias(
+        self,
+        problem: ContrastProblem,
+        layout: Layout,
+        max_iter: int,
+        start: Duals | None = None,
+        watch: Watch | None = None,
+    ) -> tuple[Solution, NDArray[np.float64]]:
+        """As `_solve`, with an unpenalised bias of every column, which comes second."""
+        from margrove.solvers import bias
+
+        options = self._solver_options(problem, max_iter)
+        return bias.solve_with_bias(problem, layout, start=start, watch=watch, **options)
+
+    def _solver_options(self, problem: ContrastProblem, max_iter: int) -> dict[str, Any]:
         seed = check_random_state(0 if self.random_state is None else self.random_state).randint(2**31 - 1)
         ordinary = problem.bound.min() > 1 / EXTREME and problem.bound.max() < EXTREME
-        dtype = np.float32 if self.tol >= SINGLE_TOL and ordinary else np.float64
-        return dual_ascent.solve(
-            problem,
-            layout,
-            tol=float(self.tol),
-            max_iter=int(max_iter),
-            rng=np.random.default_rng(seed),
-            dtype=dtype,
-            n_threads=n_threads(self.n_jobs),
-            start=start,
-            watch=watch,
-        )
+        return {
+            "tol": float(self.tol),
+            "max_iter": int(max_iter),
+            "rng": np.random.default_rng(seed),
+            "dtype": np.float32 if self.tol >= SINGLE_TOL and ordinary else np.float64,
+            "n_threads": n_threads(self.n_jobs),
+        }
 
     def _earlier_duals(self, problem: ContrastProblem) -> Duals | None:
         """The dual variables of the last fit, if they are of contrasts that this problem has."""
