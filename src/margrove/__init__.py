@@ -18,6 +18,7 @@ _ROOMS = {
     "CostSensitiveSVM": "margrove.classifiers",
     "HierarchicalSVM": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",
+    "PathSearch": "margrove.classifiers",
     "load": "margrove.loading",
     "costs": "margrove.taxonomy.costs",
     "growing": "margrove.growing",
@@ -30,6 +31,7 @@ __all__ = [
     "CostSensitiveSVM",
     "HierarchicalSVM",
     "PathMarginSVM",
+    "PathSearch",
     "Taxonomy",
     "costs",
     "datasets",
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from margrove.classifiers import CostSensitiveSVM as CostSensitiveSVM
     from margrove.classifiers import HierarchicalSVM as HierarchicalSVM
     from margrove.classifiers import PathMarginSVM as PathMarginSVM
+    from margrove.classifiers import PathSearch as PathSearch
     from margrove.loading import load as load
     from margrove.tables import datasets as datasets
     from margrove.taxonomy import Taxonomy as Taxonomy

@@ -28,6 +28,7 @@ import margrove as mg
         mg.PathMarginSVM(),
         mg.CostSensitiveSVM(),
         mg.CostSensitiveSVM(method="ranked", fit_intercept=False),
+        mg.PathSearch(mg.HierarchicalSVM(), (0.1, 1.0), cv=2),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):

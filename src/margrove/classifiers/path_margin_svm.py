@@ -29,7 +29,7 @@ class PathMarginSVM(DescentFit):
         The price of the summed losses against the norm.
     loss : "hinge" or "logistic"
         max(0, 1 - u), or log(1 + exp(-u)).
-    kernel, cache_size, tol, max_iter, n_jobs, verbose, random_state : as for `HierarchicalSVM`.
+    kernel, cache_size, tol, max_iter, n_jobs, warm_start, verbose, random_state : as for `HierarchicalSVM`.
 
     Attributes
     ----------
@@ -50,6 +50,7 @@ class PathMarginSVM(DescentFit):
         tol: float = 0.01,
         max_iter: int = 200,
         n_jobs: int | None = None,
+        warm_start: bool = False,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
@@ -61,6 +62,7 @@ class PathMarginSVM(DescentFit):
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.warm_start = warm_start
         self.verbose = verbose
         self.random_state = random_state
 
@@ -70,5 +72,8 @@ class PathMarginSVM(DescentFit):
             examples, descent, self.C, loss="logistic" if self.loss == "logistic" else "hinge"
         )
         layout = arrange(problem.Lambda, np.float64)
-        solution = self._solve(problem, layout, self.max_iter, None, self._reporter(watch, examples.units))
+        start = self._earlier_duals(problem) if self.warm_start else None
+        solution = self._solve(problem, layout, self.max_iter, start, self._reporter(watch, examples.units))
+        if self.warm_start:
+            self._duals = solution.duals
         self._keep(examples, descent, solution.W, solution.certificate)
