@@ -12,7 +12,6 @@ from sklearn.svm import SVC
 import margrove as mg
 from margrove.classifiers.cost_sensitive_svm import CostSensitiveSVM
 from margrove.errors import DataError, InvalidModelFileError, LabelError, ZeroModelWarning
-from margrove.outputs.decisions import possible_costs, undoing
 from oracles.decisions import naive_features, naive_msvm, naive_ranked, naive_rescaled
 
 THREE = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 4.0], [1.0, 4.0, 0.0]])  # (Wang 3.11)
@@ -93,15 +92,6 @@ def test_singular_costs(name):
         value, _ = oracle(X, costs, y, weight, bias=False)
         model = fitted(X, y, costs, weight, fit_intercept=False, method=method)
         assert model.certificate_.primal == pytest.approx(value, rel=1e-6)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_possible_costs_are_those_of_decisions_of_zero_sum(seed):
-    """With a regular matrix, (C^-1 1)' g = 0."""
-    _, _, costs, _ = rows(seed, 4)
-    P = possible_costs(costs).toarray()
-    normal = np.linalg.solve(costs, np.ones(4))
-    np.testing.assert_allclose(P, np.eye(4) - np.outer(normal, normal) / (normal @ normal), atol=1e-12)
 
 
 # --- identities ---
@@ -210,24 +200,6 @@ def test_costs_whose_rows_pull_no_way():
         assert model.certificate_.status == "converged"
         assert model.n_iter_ == 0
     assert fitted(X, y, "tree", C=10.0, method="ranked", tol=1e-2).score(X, y) == 1
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_labels_are_set_against_others(seed):
-    rng = np.random.default_rng(seed)
-    weights = rng.uniform(size=rng.integers(2, 7)) * (rng.random() < 0.8)
-    plan = undoing(weights)
-    cut = np.minimum(weights, weights.sum() - weights)
-    np.testing.assert_allclose(plan.sum(axis=0), cut, atol=1e-12)
-    np.testing.assert_allclose(plan.sum(axis=1), cut, atol=1e-12)
-    assert plan.min() >= 0
-    assert not plan.diagonal().any()
-
-
-def test_decisions_of_wangs_matrix_never_lie_with_the_first_class():
-    """C f = 1 has f = (-1, 1/2, 1/2): g_1 is the mean of the others, for every possible g."""
-    g = possible_costs(THREE) @ np.random.default_rng(0).normal(size=(3, 50))
-    np.testing.assert_allclose(g[0], (g[1] + g[2]) / 2, atol=1e-12)
 
 
 # --- what costs may be ---

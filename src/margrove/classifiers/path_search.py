@@ -85,7 +85,8 @@ class PathSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Choose C and fit with it; `params`, as `sample_weight`, go to every fit, those of rows by rows."""
         Cs = self._values()
         X, y = indexable(X, y)
-        cv = check_cv(self.cv, y, classifier=True)
+        with np.errstate(invalid="ignore"):  # labels that are infinite are for the estimator to refuse
+            cv = check_cv(self.cv, y, classifier=True)
         scorer = check_scoring(self.estimator, self.scoring)
         folds = list(cv.split(X, y))
         paths = Parallel(n_jobs=self.n_jobs)(
