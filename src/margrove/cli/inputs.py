@@ -24,6 +24,8 @@ def read_data(
     source: str,
     *,
     labels: Sequence[str] = (),
+    label_separator: str | None = None,
+    taxonomy: Taxonomy | None = None,
     numeric: Sequence[str] = (),
     format: Format | None = None,
     delimiter: str | None = None,
@@ -40,6 +42,8 @@ def read_data(
         table = read_table(
             source,
             labels=labels,
+            label_separator=label_separator,
+            taxonomy=taxonomy,
             numeric=numeric,
             format=format,
             delimiter=delimiter,
