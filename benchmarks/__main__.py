@@ -4,6 +4,7 @@ python -m benchmarks [flat] [hierarchical] [subtrees]
 python -m benchmarks [flat] [hierarchical] [stream]
 python -m benchmarks [flat] [hierarchical] [descent]
 python -m benchmarks [flat] [hierarchical] [orthogonal]
+python -m benchmarks [flat] [hierarchical] [paths]
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ RESULTS = Path(__file__).parent / "results"
 
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all."""
-    from benchmarks import descent, hierarchical, liblinear, orthogonal, problems, stream, subtrees
+    from benchmarks import descent, hierarchical, liblinear, orthogonal, paths, problems, stream, subtrees
 
     available = problems.available()
     benchmarks: dict[str, tuple[Callable[[Any], dict[str, Any]], list[Any]]] = {
@@ -36,6 +37,7 @@ def main(names: list[str]) -> int:
         "stream": (stream.measure, [stream.full]),
         "descent": (descent.measure, available),
         "orthogonal": (orthogonal.compare, [orthogonal.paper, orthogonal.hundredfold, orthogonal.usual]),
+        "paths": (paths.compare, available),
     }
     unknown = [name for name in names if name not in benchmarks]
     if unknown:

@@ -17,6 +17,7 @@ _ROOMS = {
     "Taxonomy": "margrove.taxonomy",
     "HierarchicalPerceptron": "margrove.classifiers",
     "DivideAndConquerSVM": "margrove.classifiers",
+    "CostSensitiveSVM": "margrove.classifiers",
     "HierarchicalSVM": "margrove.classifiers",
     "Hieron": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",
@@ -24,6 +25,7 @@ _ROOMS = {
     "SubtreeSVM": "margrove.classifiers",
     "OrthogonalTransferSVM": "margrove.classifiers",
     "TransferSVM": "margrove.classifiers",
+    "PathSearch": "margrove.classifiers",
     "load": "margrove.loading",
     "costs": "margrove.taxonomy.costs",
     "growing": "margrove.growing",
@@ -33,12 +35,14 @@ _ROOMS = {
 }
 
 __all__ = [
+    "CostSensitiveSVM",
     "DivideAndConquerSVM",
     "HierarchicalPerceptron",
     "HierarchicalSVM",
     "Hieron",
     "OrthogonalTransferSVM",
     "PathMarginSVM",
+    "PathSearch",
     "SubtreePerceptron",
     "SubtreeSVM",
     "Taxonomy",
@@ -55,12 +59,14 @@ if TYPE_CHECKING:
     from margrove import growing as growing
     from margrove import metrics as metrics
     from margrove import similarity as similarity
+    from margrove.classifiers import CostSensitiveSVM as CostSensitiveSVM
     from margrove.classifiers import DivideAndConquerSVM as DivideAndConquerSVM
     from margrove.classifiers import HierarchicalPerceptron as HierarchicalPerceptron
     from margrove.classifiers import HierarchicalSVM as HierarchicalSVM
     from margrove.classifiers import Hieron as Hieron
     from margrove.classifiers import OrthogonalTransferSVM as OrthogonalTransferSVM
     from margrove.classifiers import PathMarginSVM as PathMarginSVM
+    from margrove.classifiers import PathSearch as PathSearch
     from margrove.classifiers import SubtreePerceptron as SubtreePerceptron
     from margrove.classifiers import SubtreeSVM as SubtreeSVM
     from margrove.classifiers import TransferSVM as TransferSVM

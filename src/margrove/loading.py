@@ -21,6 +21,7 @@ from margrove.errors import InvalidModelFileError, ModelFileError
 _HOMES = {
     "HierarchicalPerceptron": "margrove.classifiers",
     "DivideAndConquerSVM": "margrove.classifiers",
+    "CostSensitiveSVM": "margrove.classifiers",
     "HierarchicalSVM": "margrove.classifiers",
     "Hieron": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",

@@ -40,6 +40,9 @@ import margrove as mg
         mg.HierarchicalSVM(fit_intercept=True),
         mg.PathMarginSVM(),
         mg.PathMarginSVM(loss="psi", fit_intercept=False),
+        mg.CostSensitiveSVM(),
+        mg.CostSensitiveSVM(method="ranked", fit_intercept=False),
+        mg.PathSearch(mg.HierarchicalSVM(), (0.1, 1.0), cv=2),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):

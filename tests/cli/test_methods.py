@@ -49,6 +49,40 @@ def test_psi_learning_with_costs(call, shop, tmp_path):
     assert "--target_cost: no cost is called 'dear'" in result.err
 
 
+COSTS = "right,apple,banana,0111\napple,0,1,3\nbanana,1,0,3\n0111,1,2,0\n"
+
+
+@pytest.mark.parametrize(
+    ("method", "more"), [("cost-sensitive-svm", ["--set", "method=ranked"]), ("hierarchical-svm", [])]
+)
+def test_costs_from_a_file(call, shop, tmp_path, method, more):
+    (tmp_path / "costs.csv").write_text(COSTS)
+    target = tmp_path / "m.mg"
+    result = train(call, shop, target, "--method", method, "--cost", tmp_path / "costs.csv", *more)
+    assert result.status == 0, result.err
+    model = mg.load(target).classifier
+    expected = [[0, 1, 2], [3, 0, 1], [3, 1, 0]]  # in the order of 0111, apple, banana
+    if method == "cost-sensitive-svm":
+        assert model.costs_.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (COSTS.replace("3", "dear"), "costs.csv, row 2, column '0111': 'dear' is not a number"),
+        (COSTS.replace("banana,1", "pear,1"), "costs.csv, row 3: expected a class of the first row"),
+        (COSTS[: COSTS.index("0111,1")], "costs.csv: expected a row and a column for each class"),
+        (COSTS.replace("3\n", "3,4\n"), "costs.csv, row 2: expected a class of the first row, once, and 3"),
+        ("", "costs.csv: expected a row and a column for each class"),
+    ],
+)
+def test_wrong_files_of_costs_are_named(call, shop, tmp_path, text, message):
+    (tmp_path / "costs.csv").write_text(text)
+    result = train(call, shop, tmp_path / "m.mg", "--cost", tmp_path / "costs.csv")
+    assert result.status == 65
+    assert message in " ".join(result.err.split())
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

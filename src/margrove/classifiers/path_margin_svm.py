@@ -40,7 +40,8 @@ class PathMarginSVM(DescentFit):
     target_cost : None, or as `cost` of `HierarchicalSVM`
         The loss that predictions are to make small, in place of zero-one (Wang 4.1; S.9). Each row then counts
         for every class, in proportion to what that class is cheaper than the dearest mistake.
-    kernel, cache_size, tol, max_iter, n_jobs, verbose, random_state : as for `HierarchicalSVM`.
+    kernel, cache_size, tol, max_iter, n_jobs, warm_start, verbose,
+    random_state : as for `HierarchicalSVM`.
 
     Attributes
     ----------
@@ -67,6 +68,7 @@ class PathMarginSVM(DescentFit):
         tol: float = 0.01,
         max_iter: int = 5000,
         n_jobs: int | None = None,
+        warm_start: bool = False,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
@@ -80,6 +82,7 @@ class PathMarginSVM(DescentFit):
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.warm_start = warm_start
         self.verbose = verbose
         self.random_state = random_state
 
@@ -97,7 +100,10 @@ class PathMarginSVM(DescentFit):
             solution, objectives = self._descend(problem, layout, report)
             self.objectives_ = np.array(objectives) / examples.units.scale / examples.units.scale
         else:
-            solution = self._solve(problem, layout, self.max_iter, None, report)
+            start = self._earlier_duals(problem) if self.warm_start else None
+            solution = self._solve(problem, layout, self.max_iter, start, report)
+            if self.warm_start:
+                self._duals, self._bias = solution.duals, solution.bias
         if self.target_cost is not None:
             self._warn_if_zero(problem, solution)
         self._keep(examples, descent, solution.W, solution.certificate, solution.bias)

@@ -32,7 +32,8 @@ def params_to_state(params: Mapping[str, Any]) -> dict[str, Any]:
     Others, as objects given as cost or attributes, have done their work in training; a loaded model shows the
     default there.
     """
-    plain = {name: similarity.spec_to_state(_plain(value)) for name, value in params.items()}
+    given = {name: value for name, value in params.items() if not isinstance(value, Mapping)}
+    plain = {name: similarity.spec_to_state(_plain(value)) for name, value in given.items()}
     kept = {name: value for name, value in plain.items() if _is_plain(value)}
     return kept | {name: _OWN for name, value in params.items() if isinstance(value, Taxonomy)}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from margrove.cli.console import note
 from margrove.cli.options import Format, OnError
 from margrove.cli.outputs import check_writable
 from margrove.cli.status import options_in_doubt
-from margrove.errors import ModelFileError
+from margrove.errors import DataError, ModelFileError
 
 if TYPE_CHECKING:
     from margrove.tables.model import TableModel
@@ -66,6 +67,39 @@ def read_taxonomy(path: str | None, format: str | None = None) -> Taxonomy | Non
     taxonomy = Taxonomy.from_file(path, format)
     note(f"{path}: {taxonomy.source}, {len(taxonomy.classes):,} classes")
     return taxonomy
+
+
+def read_costs(cost: str | None) -> Any:
+    """A cost by its name, or from a CSV file: a row for each right class, a column for each predicted one.
+
+    A file gives a mapping from right classes to those from predicted ones.
+    """
+    if cost is None or not cost.lower().endswith(".csv"):
+        return cost
+    with open(cost, newline="", encoding="utf-8-sig") as file:
+        lines = [line for line in csv.reader(file) if line]
+    names = lines[0][1:] if lines else []
+    costs: dict[str, dict[str, float]] = {}
+    for number, (right, *cells) in enumerate(lines[1:], 2):
+        if right in costs or len(cells) != len(names) or right not in names:
+            raise DataError(
+                f"{cost}, row {number}: expected a class of the first row, once, and {len(names)} costs"
+            )
+        for name, cell in zip(names, cells, strict=True):
+            if not _is_number(cell):
+                raise DataError(f"{cost}, row {number}, column {name!r}: {cell!r} is not a number")
+        costs[right] = dict(zip(names, map(float, cells), strict=True))
+    if not names or len(costs) != len(names) or len(set(names)) != len(names):
+        raise DataError(f"{cost}: expected a row and a column for each class, and their names")
+    return costs
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def load_model(path: str) -> TableModel:

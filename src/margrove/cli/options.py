@@ -96,7 +96,13 @@ C = Annotated[
     ),
 ]
 Cost = Annotated[
-    str | None, typer.Option("--cost", metavar="NAME", help="Cost of taking one class for another.")
+    str | None,
+    typer.Option(
+        "--cost",
+        metavar="NAME",
+        help="Cost of taking one class for another; or a CSV file with a row for each right class and a "
+        "column for each predicted one.",
+    ),
 ]
 Attributes = Annotated[
     str | None, typer.Option("--attributes", metavar="NAME", help="What classes share with those above them.")

@@ -10,7 +10,7 @@ import typer
 
 from margrove.cli import options
 from margrove.cli.console import busy, gap_shown, note, print_facts, print_json
-from margrove.cli.inputs import NO_TAXONOMY, read_data, read_taxonomy
+from margrove.cli.inputs import NO_TAXONOMY, read_costs, read_data, read_taxonomy
 from margrove.cli.methods import METHODS, make_estimator, parse_settings
 from margrove.cli.outputs import STDOUT, check_writable, save
 from margrove.cli.status import CommandError, Status, options_in_doubt
@@ -83,7 +83,7 @@ def train(
 
     settings = options.given(
         C=c,
-        cost=cost,
+        cost=read_costs(cost),
         attributes=attributes,
         slack=slack and slack.value,
         kernel=kernel,

@@ -113,7 +113,8 @@ class ContrastProblem:
             total = float(self.bound[some] @ loss_of(self.loss, worst[some]))
             pulls = self._pull(some, pos[some], neg[some], worst[some])
         else:
-            total, found = 0.0, [self._pull(*np.zeros((3, 0), np.int64), np.zeros(0))]
+            nobody = np.zeros(0, np.int64)
+            total, found = 0.0, [self._pull(nobody, nobody, nobody, np.zeros(0))]
             for example, y, H in self._violations(W, block):
                 total += float(self.bound[example] @ loss_of(self.loss, H).sum(axis=1, dtype=np.float64))
                 k, r = np.nonzero(np.isfinite(H))
