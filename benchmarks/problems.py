@@ -7,8 +7,10 @@ ICD-10-CM comes from a package. The others are read from the folder that MARGROV
 from __future__ import annotations
 
 import csv
+import json
 import lzma
 import os
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,6 +53,41 @@ def amazon() -> Problem:
     """Reviews into three levels of product categories."""
     rows = list(_rows("amazon_reviews_3level/test.csv.xz"))
     return _split("Amazon", [f"{row[0]} {row[1]}" for row in rows], ["/".join(row[2:5]) for row in rows])
+
+
+def clinc() -> Problem:
+    """User requests into intents of ten domains; those out of scope are left out."""
+    data = json.loads(lzma.decompress((DATA / "clinc150" / "data_full.json.xz").read_bytes()))
+    domains = json.loads((DATA / "clinc150" / "domains.json").read_text(encoding="utf-8"))
+    path = {intent: f"{domain}/{intent}" for domain, intents in domains.items() for intent in intents}
+    return _given("CLINC", *(zip(*data[part], strict=True) for part in ("train", "test")), path)
+
+
+def newsgroups() -> Problem:
+    """Posts to 20 groups, by date, without headers, footers and quotes; dots of the names are the tree."""
+    parts: dict[str, list[tuple[str, str]]] = {"train": [], "test": []}
+    with tarfile.open(DATA / "newsgroups20" / "20news-bydate.tar.xz") as archive:
+        for member in archive:
+            folder, _, group = member.name.rpartition("/")[0].rpartition("/")
+            if member.isfile() and (file := archive.extractfile(member)) is not None:
+                parts[folder.rpartition("-")[2]].append((_stripped(file.read().decode("latin-1")), group))
+    path = {group: group.replace(".", "/") for _, group in parts["train"]}
+    return _given("20 Newsgroups", *(zip(*parts[part], strict=True) for part in ("train", "test")), path)
+
+
+def _stripped(message: str) -> str:
+    from sklearn.datasets import _twenty_newsgroups as clean
+
+    body = clean.strip_newsgroup_quoting(clean.strip_newsgroup_header(message))
+    return clean.strip_newsgroup_footer(body)
+
+
+def _given(name: str, train: Any, test: Any, path: dict[str, str]) -> Problem:
+    """A problem whose test rows are given."""
+    (texts, labels), (test_texts, test_labels) = train, test
+    X, X_test = _features(list(texts), list(test_texts))
+    y, y_test = (np.array([path[label] for label in part]) for part in (labels, test_labels))
+    return Problem(name, X, y, X_test, y_test, None)
 
 
 def _rows(name: str) -> Iterator[list[str]]:

@@ -18,6 +18,7 @@ _ROOMS = {
     "HierarchicalSVM": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",
     "load": "margrove.loading",
+    "attributes": "margrove.taxonomy.attributes",
     "costs": "margrove.taxonomy.costs",
     "growing": "margrove.growing",
     "metrics": "margrove.metrics",
@@ -29,6 +30,7 @@ __all__ = [
     "HierarchicalSVM",
     "PathMarginSVM",
     "Taxonomy",
+    "attributes",
     "costs",
     "datasets",
     "growing",
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from margrove.loading import load as load
     from margrove.tables import datasets as datasets
     from margrove.taxonomy import Taxonomy as Taxonomy
+    from margrove.taxonomy import attributes as attributes
     from margrove.taxonomy import costs as costs
 
 

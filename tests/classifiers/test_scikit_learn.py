@@ -25,6 +25,7 @@ import margrove as mg
         mg.HierarchicalSVM(),
         mg.HierarchicalSVM(slack="pair"),
         mg.HierarchicalSVM(loss="squared-hinge", sharing=0.5),
+        mg.HierarchicalSVM(attributes="learned"),
         mg.PathMarginSVM(),
     ]
 )

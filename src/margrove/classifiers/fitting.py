@@ -114,20 +114,21 @@ class CertifiedFit:
     ) -> Solution:
         from margrove.solvers import dual_ascent  # compiles; prediction has no need of it
 
+        options = self._solver_options(problem, max_iter)
+        return dual_ascent.solve(problem, layout, start=start, watch=watch, **options)
+
+    def _solver_options(self, problem: ContrastProblem, max_iter: int) -> dict[str, Any]:
+        """What the parameters say to a solver."""
         seed = check_random_state(0 if self.random_state is None else self.random_state).randint(2**31 - 1)
         ordinary = problem.bound.min() > 1 / EXTREME and problem.bound.max() < EXTREME
         dtype = np.float32 if self.tol >= SINGLE_TOL and ordinary else np.float64
-        return dual_ascent.solve(
-            problem,
-            layout,
-            tol=float(self.tol),
-            max_iter=int(max_iter),
-            rng=np.random.default_rng(seed),
-            dtype=dtype,
-            n_threads=n_threads(self.n_jobs),
-            start=start,
-            watch=watch,
-        )
+        return {
+            "tol": float(self.tol),
+            "max_iter": int(max_iter),
+            "rng": np.random.default_rng(seed),
+            "dtype": dtype,
+            "n_threads": n_threads(self.n_jobs),
+        }
 
     def _earlier_duals(self, problem: ContrastProblem) -> Duals | None:
         """The dual variables of the last fit, if they are of contrasts that this problem has."""

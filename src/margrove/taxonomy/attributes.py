@@ -1,4 +1,4 @@
-"""What classes share: the attribute vectors of Cai's section 3.2 (maths.md, A.1-A.8).
+"""What classes share: the attribute vectors of Cai's section 3.2 (maths.md, A.1-A.9).
 
 A class's score is `F = Lambda @ (node scores)`. Like a cost, an attribute map is a small specification,
 bound to a taxonomy and its classes when they are known.
@@ -15,6 +15,7 @@ import numpy as np
 from margrove.errors import DataError, LabelError
 from margrove.taxonomy.binding import class_taxonomy, keep_columns, row_of
 from margrove.taxonomy.build import IntArray, Name, SparseMatrix
+from margrove.taxonomy.learned import Learned
 from margrove.taxonomy.shared import Shared
 
 if TYPE_CHECKING:
@@ -207,6 +208,14 @@ def shared(sharing: float, of: Any = "depth-scaled") -> Shared:
     return Shared(get(of), sharing)
 
 
+def learned(of: Any = "depth-scaled", by: Literal["level", "node"] = "level", power: float = 2.0) -> Learned:
+    """Those of `of`, with weights of levels or nodes that are learned with the classifier (A.9-A.13).
+
+    `power` says how far the weights may go: 1 is as far as the margin gains, large ones are hardly at all.
+    """
+    return Learned(get(of), by, power)
+
+
 _NAMED: Mapping[str, Callable[[], Attributes]] = {
     "one-hot": one_hot,
     "ancestors": ancestors,
@@ -214,6 +223,7 @@ _NAMED: Mapping[str, Callable[[], Attributes]] = {
     "depth-scaled-class": lambda: depth_scaled("class"),
 }
 NAMES: tuple[str, ...] = tuple(_NAMED)
+LEARNED = "learned"
 
 
 def get(attributes: Any) -> Attributes:
@@ -222,10 +232,13 @@ def get(attributes: Any) -> Attributes:
     The matrix is Lambda; inner products of classes go through `kernel`.
     """
     if isinstance(attributes, str):
+        if attributes == LEARNED:
+            return learned()
         found = _NAMED.get(attributes.replace("_", "-"))
         if found is None:
             raise DataError(
-                f"no attributes are called {attributes!r}; expected one of {', '.join(NAMES)}, or a matrix"
+                f"no attributes are called {attributes!r}; expected one of "
+                f"{', '.join(NAMES)}, {LEARNED}, or a matrix"
             )
         return found()
     if hasattr(attributes, "bind"):
