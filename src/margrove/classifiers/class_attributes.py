@@ -26,7 +26,9 @@ class ClassAttributes:
     Lambda: Any
     """Classes x the engine's columns."""
     learned_from: Any
-    """The rows of classes with examples."""
+    """The rows of `seen`."""
+    seen: NDArray[np.intp]
+    """The numbers of the classes with examples."""
     column_nodes: NDArray[np.int64] | None
     layout: Layout
     learned: Learned | None
@@ -54,13 +56,21 @@ class ClassAttributes:
             groups = np.zeros(layout.n_columns, np.int64)
             groups[layout.columns] = of_columns
         Lambda, column_nodes = in_columns(Lambda, nodes, layout)
-        return cls(Lambda, Lambda[seen], column_nodes, layout, learned, groups, names)
+        return cls(Lambda, Lambda[seen], seen, column_nodes, layout, learned, groups, names)
 
     def joint(self, problem: ContrastProblem) -> LearnedProblem | None:
         """The problem with the weights in it; None if none are learned."""
         if self.learned is None or self.groups is None:
             return None
         return LearnedProblem(problem, self.groups, self.learned.power)
+
+    def among_all(self, Y: csr_array) -> csr_array:
+        """Indicators of classes with examples as indicators of all."""
+        among: csr_array = csr_array(
+            (Y.data, self.seen[Y.indices], Y.indptr), (Y.shape[0], self.Lambda.shape[0])
+        )
+        among.sort_indices()
+        return among
 
     def weighted(self, theta: NDArray[np.float64]) -> ClassAttributes:
         """The same with learned weights in it (A.9)."""

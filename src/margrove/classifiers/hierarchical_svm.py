@@ -175,7 +175,8 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
         n = problem.inputs.shape[0]
         folds = min(FOLDS, n)
         fold = np.random.default_rng(0).permutation(n) % folds
-        scores = np.zeros(problem.Y.shape)
+        Y = bound.among_all(problem.Y)
+        scores = np.zeros(Y.shape)
         for k in range(folds):
             out = np.flatnonzero(fold == k)
             learn = np.flatnonzero(fold != k) if n > 1 else out
@@ -183,8 +184,8 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
             part = replace(problem, inputs=inputs, Y=problem.Y[learn], bound=problem.bound[learn])
             W = self._solve(part, bound.layout, max_iter).W
             held_out = problem.inputs.held_out(W, out, learn)
-            scores[out] = held_out @ problem.Lambda.T.astype(W.dtype)
-        return Threshold.fit(scores, problem.Y, weight)
+            scores[out] = held_out @ bound.Lambda.T.astype(W.dtype)
+        return Threshold.fit(scores, Y, weight)
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the model as plain values and arrays."""

@@ -77,7 +77,8 @@ def with_unseen(classes: Classes) -> Classes:
         raise LabelError("y has a column for each class; to predict others, give it as lists of labels")
     known = set(classes.nodes)
     unseen = [node for node in classes.taxonomy.classes if node not in known]
-    labels, nodes = [*classes.labels.tolist(), *unseen], [*classes.nodes, *unseen]
+    labels = [*classes.labels.tolist(), *map(classes.taxonomy.as_label, unseen)]
+    nodes = [*classes.nodes, *unseen]
     order = _sorted_places(labels)
     array = np.empty(len(labels), dtype=object)
     array[:] = [labels[k] for k in order]

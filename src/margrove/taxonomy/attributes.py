@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 import numpy as np
 
 from margrove.errors import DataError, LabelError
-from margrove.taxonomy.binding import class_taxonomy, keep_columns, row_of
+from margrove.taxonomy.binding import class_taxonomy, keep_columns, read_matrix, row_of
 from margrove.taxonomy.build import IntArray, Name, SparseMatrix
+from margrove.taxonomy.descriptions import Descriptions, described
 from margrove.taxonomy.learned import Learned
 from margrove.taxonomy.shared import Shared
 
@@ -91,24 +92,8 @@ class Given:
 
     def bind(self, taxonomy: Taxonomy | None, classes: Sequence[Name]) -> Bound:
         """The matrix; its columns stand for no nodes."""
-        from scipy.sparse import csr_array, issparse
-
         class_taxonomy(taxonomy, classes)
-        values: Any = self.matrix if issparse(self.matrix) else np.asarray(self.matrix, dtype=np.float64)
-        if values.ndim != 2 or values.shape[0] != len(classes):
-            raise DataError(
-                f"attributes have the shape {values.shape}; expected a row for each of {len(classes)} classes"
-            )
-        attributes: SparseMatrix = csr_array(values, dtype=np.float64, copy=True)
-        attributes.sum_duplicates()
-        attributes.eliminate_zeros()
-        wrong = np.flatnonzero(~np.isfinite(attributes.data))
-        if len(wrong):
-            row, column = row_of(attributes)[wrong[0]], attributes.indices[wrong[0]]
-            raise DataError(f"attributes[{row}, {column}] is {attributes.data[wrong[0]]}; it must be finite")
-        attributes.indices = attributes.indices.astype(np.int32)
-        attributes.indptr = attributes.indptr.astype(np.int32)
-        return _informative(attributes)[0], None
+        return _informative(read_matrix(self.matrix, len(classes), "attributes", "classes"))[0], None
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +191,17 @@ def kernel(products: Any, classes: Sequence[Name] | None = None) -> ClassKernel:
 def shared(sharing: float, of: Any = "depth-scaled") -> Shared:
     """From one-hot attributes, 0, to those of `of`, 1, along the line between their class kernels (A.8)."""
     return Shared(get(of), sharing)
+
+
+def descriptions(
+    of: Any, names: Sequence[Name] | None = None, part: float = 0.5, beside: Any = "depth-scaled"
+) -> Descriptions:
+    """Texts or vectors that describe classes, beside other attributes (A.14).
+
+    `of` is a mapping from classes to texts, or to vectors, or a matrix whose rows are those of `names`. The
+    descriptions have the part `part` of the class kernel.
+    """
+    return described(of, names, part, get(beside))
 
 
 def learned(of: Any = "depth-scaled", by: Literal["level", "node"] = "level", power: float = 2.0) -> Learned:
