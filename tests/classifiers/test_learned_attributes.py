@@ -147,3 +147,12 @@ def test_what_cannot_be_learned_is_told():
             learned(power=power)
     with pytest.raises(DataError, match="are for HierarchicalSVM"):
         learned().bind(TREE, TREE.classes)
+
+
+def test_a_warm_start_is_one():
+    X, y = sample(0.5)
+    model = mg.HierarchicalSVM(attributes="learned", C=0.1, tol=1e-3, warm_start=True).fit(X, y)
+    cold = model.n_iter_
+    model.set_params(C=0.11).fit(X, y)
+    assert model.n_iter_ < cold
+    assert model.certificate_.status == "converged"

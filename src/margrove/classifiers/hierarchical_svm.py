@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from margrove.classifiers import storage
 from margrove.classifiers.class_attributes import ClassAttributes
-from margrove.classifiers.examples import Examples
+from margrove.classifiers.examples import SINGLE_TOL, Examples
 from margrove.classifiers.fitting import CertifiedFit
 from margrove.classifiers.ranking_model import RankingModel
 from margrove.classifiers.targets import with_unseen
@@ -163,6 +163,8 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
         from margrove.solvers.learned_attributes import solve_with_weights  # compiles
 
         options = self._solver_options(problem, self.max_iter)
+        if self.tol < 2 * SINGLE_TOL:  # its steps are solved to half of that
+            options["dtype"] = np.float64
         solution, theta = solve_with_weights(joint, bound.layout, start=start, watch=watch, **options)
         self.attribute_weights_ = dict(zip(bound.names, joint.parts(theta).tolist(), strict=True))
         return solution, bound.weighted(theta)

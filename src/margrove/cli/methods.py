@@ -41,6 +41,19 @@ def make_estimator(method: str, taxonomy: Any, **settings: Any) -> Any:
     return estimator_class(taxonomy, **settings)
 
 
+def with_descriptions(specified: str | None, texts: Mapping[str, str]) -> Any:
+    """Attributes by their name, or the usual ones, and descriptions beside them."""
+    from margrove.taxonomy import attributes
+
+    if specified == attributes.LEARNED:
+        return attributes.learned(attributes.descriptions(texts))
+    try:
+        beside: dict[str, Any] = {} if specified is None else {"beside": attributes.get(specified)}
+    except MargroveError as error:
+        raise CommandError(Status.WRONG_CALL, f"--attributes: {error}") from error
+    return attributes.descriptions(texts, **beside)
+
+
 def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
     """Read NAME=VALUE; a value is a number, true, false or null, and else text."""
     settings = {}
