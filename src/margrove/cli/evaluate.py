@@ -64,6 +64,7 @@ def evaluate(
     table = read_data(
         data,
         labels=loaded.labels,
+        label_separator=loaded.separator,
         numeric=loaded.features.columns("numeric"),
         format=format,
         delimiter=delimiter,

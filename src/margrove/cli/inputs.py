@@ -23,6 +23,8 @@ def read_data(
     source: str,
     *,
     labels: Sequence[str] = (),
+    label_separator: str | None = None,
+    taxonomy: Taxonomy | None = None,
     numeric: Sequence[str] = (),
     format: Format | None = None,
     delimiter: str | None = None,
@@ -39,6 +41,8 @@ def read_data(
         table = read_table(
             source,
             labels=labels,
+            label_separator=label_separator,
+            taxonomy=taxonomy,
             numeric=numeric,
             format=format,
             delimiter=delimiter,

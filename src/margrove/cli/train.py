@@ -14,12 +14,10 @@ from margrove.cli.inputs import NO_TAXONOMY, read_data, read_descriptions, read_
 from margrove.cli.methods import METHODS, make_estimator, parse_settings, with_descriptions
 from margrove.cli.outputs import STDOUT, check_writable, save
 from margrove.cli.status import CommandError, Status, options_in_doubt
-from margrove.errors import LabelError
 
 if TYPE_CHECKING:
     from margrove.tables.model import TableModel
     from margrove.tables.table import Table
-    from margrove.taxonomy import Taxonomy
 
 
 Method = StrEnum("Method", [(name, name) for name in METHODS])  # type: ignore[misc]
@@ -68,9 +66,12 @@ def train(
         raise CommandError(Status.WRONG_CALL, "a model is written to a file, not to standard output")
     check_writable(output, [name for name in (data, taxonomy, descriptions) if name is not None])
     tree = read_taxonomy(taxonomy, taxonomy_format)
+    is_flat = method.value == "flat" or taxonomy == NO_TAXONOMY
     table = read_data(
         data,
         labels=label,
+        label_separator=label_separator,
+        taxonomy=None if is_flat else tree,
         numeric=numeric or [],
         format=format,
         delimiter=delimiter,
@@ -97,15 +98,12 @@ def train(
         settings["attributes"] = with_descriptions(
             settings.get("attributes"), read_descriptions(descriptions)
         )
-    is_flat = method.value == "flat" or taxonomy == NO_TAXONOMY
     features = TableFeatures(text, numeric, categorical, **options.feature_options(words, min_rows))
     classifier = make_estimator(method.value, "flat" if is_flat else tree, **settings)
     model = TableModel(features, classifier, label, label_separator)
     y = model.labels_of(table)
     if is_flat:
         y = one_label_each(y)
-    if tree is not None and not is_flat:
-        _check_labels(y, table, tree)
     started = time.perf_counter()
     with options_in_doubt():
         X = features.fit_transform(table.without(label))
@@ -118,22 +116,6 @@ def train(
         print_json(summary)
     else:
         _print(summary)
-
-
-def _check_labels(y: Any, table: Table, tree: Taxonomy) -> None:
-    """Refuse labels that the taxonomy lacks, by the line where the first stands."""
-    from margrove.report import check_labels
-
-    unknown = check_labels(y, tree)["unknown"]
-    if unknown:
-        first = unknown[0]
-        where = table.where(first["first_row"])
-        similar = f"; did you mean {' or '.join(map(repr, first['similar']))}?" if first["similar"] else ""
-        raise LabelError(
-            f"{where}: the label {first['label']!r} is not in the taxonomy{similar}\n"
-            f"{len(unknown):,} labels of {sum(entry['rows'] for entry in unknown):,} rows are not; "
-            "`margrove check` lists them."
-        )
 
 
 def _summary(model: TableModel, table: Table, seconds: float) -> dict[str, Any]:
