@@ -47,15 +47,16 @@ class Learned:
         """
         if nodes is None:
             raise DataError("the columns of a matrix have no levels whose weights could be learned")
-        mine = taxonomy.indices(classes)
-        names: list[Name]
+        key = nodes
+        if self.by == "level":
+            depth = taxonomy.depths[np.maximum(nodes, 0)]
+            key = np.where(nodes < 0, -1, np.where(np.isin(nodes, taxonomy.indices(classes)), 0, depth))
+        keys, group = np.unique(key, return_inverse=True)
+        return group.astype(np.int64), [self._name(k, taxonomy) for k in keys.tolist()]
+
+    def _name(self, key: int, taxonomy: Taxonomy) -> Name:
+        if key < 0:
+            return GIVEN
         if self.by == "node":
-            names = [taxonomy.name(node) if node >= 0 else GIVEN for node in nodes.tolist()]
-        else:
-            level = np.where(np.isin(nodes, mine), 0, taxonomy.depths[np.maximum(nodes, 0)])
-            names = [
-                GIVEN if node < 0 else f"level {depth}" if depth else OWN
-                for node, depth in zip(nodes.tolist(), level.tolist(), strict=True)
-            ]
-        known = {name: k for k, name in enumerate(dict.fromkeys(names))}
-        return np.array([known[name] for name in names], np.int64), list(known)
+            return taxonomy.name(key)
+        return f"level {key}" if key else OWN
