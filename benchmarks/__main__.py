@@ -5,6 +5,7 @@ python -m benchmarks [flat] [hierarchical] [stream]
 python -m benchmarks [flat] [hierarchical] [descent]
 python -m benchmarks [flat] [hierarchical] [orthogonal]
 python -m benchmarks [flat] [hierarchical] [paths]
+python -m benchmarks [flat] [hierarchical] [attributes] [unseen]
 """
 
 from __future__ import annotations
@@ -27,7 +28,18 @@ RESULTS = Path(__file__).parent / "results"
 
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all."""
-    from benchmarks import descent, hierarchical, liblinear, orthogonal, paths, problems, stream, subtrees
+    from benchmarks import (
+        attributes,
+        descent,
+        hierarchical,
+        liblinear,
+        orthogonal,
+        paths,
+        problems,
+        stream,
+        subtrees,
+        unseen,
+    )
 
     available = problems.available()
     benchmarks: dict[str, tuple[Callable[[Any], dict[str, Any]], list[Any]]] = {
@@ -38,6 +50,8 @@ def main(names: list[str]) -> int:
         "descent": (descent.measure, available),
         "orthogonal": (orthogonal.compare, [orthogonal.paper, orthogonal.hundredfold, orthogonal.usual]),
         "paths": (paths.compare, available),
+        "attributes": (attributes.compare, problems.with_trees()),
+        "unseen": (unseen.measure, [problems.naics_unseen] if problems.DATA.is_dir() else []),
     }
     unknown = [name for name in names if name not in benchmarks]
     if unknown:

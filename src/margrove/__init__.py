@@ -27,6 +27,7 @@ _ROOMS = {
     "TransferSVM": "margrove.classifiers",
     "PathSearch": "margrove.classifiers",
     "load": "margrove.loading",
+    "attributes": "margrove.taxonomy.attributes",
     "costs": "margrove.taxonomy.costs",
     "growing": "margrove.growing",
     "metrics": "margrove.metrics",
@@ -47,6 +48,7 @@ __all__ = [
     "SubtreeSVM",
     "Taxonomy",
     "TransferSVM",
+    "attributes",
     "costs",
     "datasets",
     "growing",
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
     from margrove.loading import load as load
     from margrove.tables import datasets as datasets
     from margrove.taxonomy import Taxonomy as Taxonomy
+    from margrove.taxonomy import attributes as attributes
     from margrove.taxonomy import costs as costs
 
 

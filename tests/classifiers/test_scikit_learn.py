@@ -29,6 +29,7 @@ import margrove as mg
         mg.HierarchicalPerceptron(update="online", kernel="polynomial"),
         mg.HierarchicalPerceptron(update="minover"),
         mg.Hieron(),
+        mg.HierarchicalSVM(attributes="learned"),
         mg.PathMarginSVM(),
         mg.SubtreePerceptron(max_iter=300),
         mg.SubtreePerceptron(update="hard", blocks=2),

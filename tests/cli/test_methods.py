@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import margrove as mg
@@ -97,3 +99,12 @@ def test_wrong_settings_are_named(call, shop, tmp_path, options, message):
     result = train(call, shop, tmp_path / "m.mg", *options)
     assert result.status == 2
     assert message in " ".join(result.err.split())
+
+
+def test_weights_of_levels_are_learned_and_shown(call, shop, tmp_path):
+    target = tmp_path / "m.mg"
+    assert train(call, shop, target, "--attributes", "learned", "--set", "sharing=0.5").status == 0
+    shown = " ".join(call("info", target).out.split())
+    assert re.search(r"weights own \d+\.\d%, level 1 \d+\.\d%", shown)
+    weights = dict(call("info", target, "--json").json["attribute_weights"])
+    assert weights == mg.load(target).classifier.attribute_weights_

@@ -181,6 +181,21 @@ def intercept_from_state(arrays: Arrays, W: NDArray[Any]) -> NDArray[Any] | None
     return intercept.astype(W.dtype)
 
 
+def attribute_weights_to_state(weights: Mapping[Label, float] | None) -> list[Any] | None:
+    """What each group of attributes has learned to weigh, as pairs."""
+    return None if weights is None else [[encode_label(name), weight] for name, weight in weights.items()]
+
+
+def attribute_weights_from_state(state: Sequence[Any] | None) -> dict[Label, float] | None:
+    """The weights of groups of attributes, by their names."""
+    if state is None:
+        return None
+    weights = {decode_label(name): weight for name, weight in state}
+    if not all(type(weight) is float and 0 <= weight < np.inf for weight in weights.values()):
+        raise InvalidModelFileError("the weights of attributes are no weights")
+    return weights
+
+
 def certificate_from_state(state: Mapping[str, Any]) -> Certificate:
     """The certificate of the fit."""
     certificate = Certificate(**{name: state[name] for name in Certificate.__dataclass_fields__})

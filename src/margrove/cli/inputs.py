@@ -58,6 +58,24 @@ def read_data(
     return table
 
 
+def read_descriptions(path: str) -> dict[str, str]:
+    """Read a table whose first column has classes, and all others texts that describe them."""
+    from margrove.tables import read_table, table_labels
+
+    table = read_table(path)
+    name, *others = table.column_names
+    if not others:
+        raise DataError(f"{path} has one column; expected classes and then texts that describe them")
+    columns = [table.texts(other) for other in others]
+    texts: dict[str, str] = {}
+    for row, label in enumerate(table_labels(table, name)):
+        if label in texts:
+            raise DataError(f"{table.where(row)}: {label!r} is described twice")
+        texts[label] = " ".join(column[row] or "" for column in columns)
+    note(f"{path}: descriptions of {len(texts):,} classes in {', '.join(map(repr, others))}")
+    return texts
+
+
 def read_taxonomy(path: str | None, format: str | None = None) -> Taxonomy | None:
     """Read a taxonomy and say which format was detected."""
     if path is None or path == NO_TAXONOMY:

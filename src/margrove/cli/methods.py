@@ -61,6 +61,19 @@ def _named_matrix(table: Mapping[str, Mapping[str, float]]) -> Any:
     return costs.matrix([[row[name] for name in table] for row in table.values()], list(table))
 
 
+def with_descriptions(specified: str | None, texts: Mapping[str, str]) -> Any:
+    """Attributes by their name, or the usual ones, and descriptions beside them."""
+    from margrove.taxonomy import attributes
+
+    if specified == attributes.LEARNED:
+        return attributes.learned(attributes.descriptions(texts))
+    try:
+        beside: dict[str, Any] = {} if specified is None else {"beside": attributes.get(specified)}
+    except MargroveError as error:
+        raise CommandError(Status.WRONG_CALL, f"--attributes: {error}") from error
+    return attributes.descriptions(texts, **beside)
+
+
 def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
     """Read NAME=VALUE; a value is a number, true, false or null, and else text."""
     settings = {}

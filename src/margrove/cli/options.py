@@ -107,6 +107,15 @@ Cost = Annotated[
 Attributes = Annotated[
     str | None, typer.Option("--attributes", metavar="NAME", help="What classes share with those above them.")
 ]
+Descriptions = Annotated[
+    str | None,
+    typer.Option(
+        "--descriptions",
+        metavar="FILE",
+        help="A table of classes and texts that describe them, as attributes; `--set classes=taxonomy` lets "
+        "those without examples be predicted.",
+    ),
+]
 SlackOf = Annotated[
     Slack | None, typer.Option("--slack", help="One slack an example, or one a pair of classes.")
 ]

@@ -10,8 +10,8 @@ import typer
 
 from margrove.cli import options
 from margrove.cli.console import busy, gap_shown, note, print_facts, print_json
-from margrove.cli.inputs import NO_TAXONOMY, read_costs, read_data, read_taxonomy
-from margrove.cli.methods import METHODS, make_estimator, parse_settings
+from margrove.cli.inputs import NO_TAXONOMY, read_costs, read_data, read_descriptions, read_taxonomy
+from margrove.cli.methods import METHODS, make_estimator, parse_settings, with_descriptions
 from margrove.cli.outputs import STDOUT, check_writable, save
 from margrove.cli.status import CommandError, Status, options_in_doubt
 
@@ -38,6 +38,7 @@ def train(
     c: options.C = None,
     cost: options.Cost = None,
     attributes: options.Attributes = None,
+    descriptions: options.Descriptions = None,
     slack: options.SlackOf = None,
     kernel: options.Kernel = None,
     tol: options.Tol = None,
@@ -63,7 +64,7 @@ def train(
     """
     if output == STDOUT:
         raise CommandError(Status.WRONG_CALL, "a model is written to a file, not to standard output")
-    check_writable(output, [name for name in (data, taxonomy) if name is not None])
+    check_writable(output, [name for name in (data, taxonomy, descriptions) if name is not None])
     tree = read_taxonomy(taxonomy, taxonomy_format)
     is_flat = method.value == "flat" or taxonomy == NO_TAXONOMY
     table = read_data(
@@ -93,6 +94,10 @@ def train(
         n_jobs=threads,
     )
     settings |= parse_settings(more or [])
+    if descriptions is not None:
+        settings["attributes"] = with_descriptions(
+            settings.get("attributes"), read_descriptions(descriptions)
+        )
     features = TableFeatures(text, numeric, categorical, **options.feature_options(words, min_rows))
     classifier = make_estimator(method.value, "flat" if is_flat else tree, **settings)
     model = TableModel(features, classifier, label, label_separator)

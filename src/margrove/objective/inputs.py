@@ -40,6 +40,9 @@ class Inputs(Protocol):
     def products(self, V: Array, W: Array) -> Array:
         """The inner products of the columns of two models."""
 
+    def squares(self, W: Array) -> NDArray[np.float64]:
+        """The squared norm of each column of a model."""
+
     def take(self, rows: NDArray[np.intp]) -> Inputs:
         """Some of the examples."""
 
@@ -90,6 +93,11 @@ class Vectors:
         for k in range(0, len(V), step):
             total += V[k : k + step].astype(np.float64).T @ W[k : k + step].astype(np.float64)
         return total
+
+    def squares(self, W: Array) -> NDArray[np.float64]:
+        """The diagonal of W' W."""
+        found: NDArray[np.float64] = np.einsum("ij,ij->j", W, W, dtype=np.float64)
+        return found
 
     def take(self, rows: NDArray[np.intp]) -> Vectors:
         """Some rows."""
@@ -155,6 +163,13 @@ class Similarities:
         for rows in self._blocks():
             total += V[rows].astype(np.float64).T @ self.scores(W, rows)
         return total
+
+    def squares(self, W: Array) -> NDArray[np.float64]:
+        """The diagonal of W' K W."""
+        found = np.zeros(W.shape[1])
+        for rows in self._blocks():
+            found += np.einsum("ij,ij->j", W[rows], self.scores(W, rows), dtype=np.float64)
+        return np.maximum(found, 0.0)
 
     def _blocks(self) -> Iterator[slice]:
         n = len(self.kept)

@@ -25,6 +25,7 @@ def describe_model(path: str | os.PathLike[str]) -> dict[str, Any]:
         "parameters": classifier["params"],
         "classes": len(classifier["classes"]["labels"]),
         "taxonomy": _taxonomy(classifier["classes"]["taxonomy"]),
+        "attribute_weights": classifier.get("attribute_weights"),
         "certificate": classifier.get("certificate"),
         "arrays": {name: list(array.shape) for name, array in arrays.items()},
         "versions": header.get("versions", {}),
