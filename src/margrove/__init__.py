@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "Taxonomy": "margrove.taxonomy",
+    "CalibratedTaxonomyClassifier": "margrove.classifiers",
     "HierarchicalSVM": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",
     "load": "margrove.loading",
@@ -26,6 +27,7 @@ _ROOMS = {
 }
 
 __all__ = [
+    "CalibratedTaxonomyClassifier",
     "HierarchicalSVM",
     "PathMarginSVM",
     "Taxonomy",
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from margrove import growing as growing
     from margrove import metrics as metrics
     from margrove import similarity as similarity
+    from margrove.classifiers import CalibratedTaxonomyClassifier as CalibratedTaxonomyClassifier
     from margrove.classifiers import HierarchicalSVM as HierarchicalSVM
     from margrove.classifiers import PathMarginSVM as PathMarginSVM
     from margrove.loading import load as load

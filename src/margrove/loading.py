@@ -19,6 +19,7 @@ from margrove import modelfile
 from margrove.errors import InvalidModelFileError, ModelFileError
 
 _HOMES = {
+    "CalibratedTaxonomyClassifier": "margrove.classifiers",
     "HierarchicalSVM": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",
     "TableModel": "margrove.tables.model",

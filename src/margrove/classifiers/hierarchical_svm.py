@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from margrove.classifiers.examples import Examples
 from margrove.classifiers.fitting import CertifiedFit
+from margrove.classifiers.folds import deal, splits
 from margrove.classifiers.ranking_model import RankingModel
 from margrove.classifiers.thresholds import Threshold
 from margrove.objective.contrasts import ContrastProblem, Slack
@@ -142,12 +143,9 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
     ) -> Threshold:
         """Learn the threshold from scores of rows that were held out of a fit as long as the model's."""
         n = problem.inputs.shape[0]
-        folds = min(FOLDS, n)
-        fold = np.random.default_rng(0).permutation(n) % folds
         scores = np.zeros(problem.Y.shape)
-        for k in range(folds):
-            out = np.flatnonzero(fold == k)
-            learn = np.flatnonzero(fold != k) if n > 1 else out
+        for learn, out in splits(deal(n, FOLDS)):
+            learn = learn if len(learn) else out
             inputs = problem.inputs.take(learn)
             part = replace(problem, inputs=inputs, Y=problem.Y[learn], bound=problem.bound[learn])
             W = self._solve(part, layout, max_iter).W

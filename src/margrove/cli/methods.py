@@ -41,6 +41,13 @@ def make_estimator(method: str, taxonomy: Any, **settings: Any) -> Any:
     return estimator_class(taxonomy, **settings)
 
 
+def with_probabilities(estimator: Any) -> Any:
+    """Return an estimator that learns calibrated probabilities beside."""
+    from margrove.classifiers import CalibratedTaxonomyClassifier
+
+    return CalibratedTaxonomyClassifier(estimator)
+
+
 def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
     """Read NAME=VALUE; a value is a number, true, false or null, and else text."""
     settings = {}

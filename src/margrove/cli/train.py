@@ -11,7 +11,7 @@ import typer
 from margrove.cli import options
 from margrove.cli.console import gap_shown, note, print_facts, print_json
 from margrove.cli.inputs import NO_TAXONOMY, read_data, read_taxonomy
-from margrove.cli.methods import METHODS, make_estimator, parse_settings
+from margrove.cli.methods import METHODS, make_estimator, parse_settings, with_probabilities
 from margrove.cli.outputs import STDOUT, check_writable, save
 from margrove.cli.status import CommandError, Status, options_in_doubt
 from margrove.errors import LabelError
@@ -44,6 +44,10 @@ def train(
     kernel: options.Kernel = None,
     tol: options.Tol = None,
     max_iter: options.MaxIter = None,
+    probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", help="Learn calibrated probabilities too; takes three fits more."),
+    ] = False,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the order of examples.")] = None,
     threads: options.Threads = None,
     more: options.More = None,
@@ -95,6 +99,9 @@ def train(
     is_flat = method.value == "flat" or taxonomy == NO_TAXONOMY
     features = TableFeatures(text, numeric, categorical, **options.feature_options(words, min_rows))
     classifier = make_estimator(method.value, "flat" if is_flat else tree, **settings)
+    tol = classifier.tol
+    if probabilities:
+        classifier = with_probabilities(classifier)
     model = TableModel(features, classifier, label, label_separator)
     y = model.labels_of(table)
     if is_flat:
@@ -104,7 +111,7 @@ def train(
     started = time.perf_counter()
     with options_in_doubt():
         X = features.fit_transform(table.without(label))
-        with gap_shown("training", classifier.tol) as watch:
+        with gap_shown("training", tol) as watch:
             classifier.fit(X, y, watch=watch)
     seconds = time.perf_counter() - started
     save(model, output)
