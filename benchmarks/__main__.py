@@ -1,6 +1,6 @@
 """Run the benchmarks, print their ratios, and keep them in `benchmarks/results/`.
 
-python -m benchmarks [flat] [hierarchical]
+python -m benchmarks [flat] [hierarchical] [calibration]
 """
 
 from __future__ import annotations
@@ -23,12 +23,16 @@ RESULTS = Path(__file__).parent / "results"
 
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all."""
-    from benchmarks import hierarchical, liblinear, problems
+    from benchmarks import calibration, hierarchical, liblinear, problems
 
     available = problems.available()
     benchmarks: dict[str, tuple[Callable[[Any], dict[str, Any]], list[Any]]] = {
         "flat": (liblinear.compare, [make for make in available if make is not problems.icd10cm]),
         "hierarchical": (hierarchical.measure, available),
+        "calibration": (
+            calibration.measure,
+            [problems.icd10cm, *([problems.clinc] if problems.DATA.is_dir() else [])],
+        ),
     }
     unknown = [name for name in names if name not in benchmarks]
     if unknown:

@@ -7,6 +7,7 @@ ICD-10-CM comes from a package. The others are read from the folder that MARGROV
 from __future__ import annotations
 
 import csv
+import json
 import lzma
 import os
 from collections.abc import Iterator
@@ -51,6 +52,21 @@ def amazon() -> Problem:
     """Reviews into three levels of product categories."""
     rows = list(_rows("amazon_reviews_3level/test.csv.xz"))
     return _split("Amazon", [f"{row[0]} {row[1]}" for row in rows], ["/".join(row[2:5]) for row in rows])
+
+
+def clinc() -> Problem:
+    """Short requests into 150 intents of 10 domains, with the published split."""
+    import margrove as mg
+
+    folder = DATA / "clinc150"
+    with lzma.open(folder / "data_full.json.xz", "rt", encoding="utf-8") as file:
+        parts = json.load(file)
+    domains = json.loads((folder / "domains.json").read_text(encoding="utf-8"))
+    edges = [("requests", domain) for domain in domains]
+    edges += [(domain, intent) for domain, intents in domains.items() for intent in intents]
+    (train, y), (test, y_test) = (zip(*parts[part], strict=True) for part in ("train", "test"))
+    X, X_test = _features(list(train), list(test))
+    return Problem("CLINC", X, np.array(y), X_test, np.array(y_test), mg.Taxonomy.from_edges(edges))
 
 
 def _rows(name: str) -> Iterator[list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 import margrove as mg
@@ -86,7 +87,7 @@ def test_a_batch_of_one_is_as_a_batch_of_many(fitted, name, form, monkeypatch):
 
 def test_single_precision_weights_and_dense_rows_do_not_depend_on_the_batch(monkeypatch):
     monkeypatch.setattr("margrove.classifiers.examples.SMALL", 0)
-    model = mg.CalibratedTaxonomyClassifier(mg.HierarchicalSVM(TREE)).fit(X, Y)
+    model = mg.CalibratedTaxonomyClassifier(mg.HierarchicalSVM(TREE, tol=0.1), cv=2).fit(X[:100], Y[:100])
     assert model.estimator_.weights_.dtype == np.float32
     many = model.predict_proba(X_NEW[:64])
     one = np.vstack([model.predict_proba(X_NEW[i : i + 1]) for i in range(64)])
@@ -152,11 +153,11 @@ def test_predictions_that_stop_hold_as_often_as_they_say(fitted):
 
 def test_names_of_nodes_are_like_the_labels():
     rows, paths = X[:60], [{"p": "a/p", "q": "a/q", "t": "t"}.get(label, f"b/{label}") for label in Y[:60]]
-    model = mg.CalibratedTaxonomyClassifier().fit(rows, paths)
+    model = mg.CalibratedTaxonomyClassifier(cv=2).fit(rows, paths)
     assert set(node_labels(model.estimator_)) == {"root", "a", "b", "t", *paths}
     assert set(model.predict(rows, confidence=1)) <= {"root", "a", "b", "t", *paths}
     levels = np.array([path.split("/") if "/" in path else [path, None] for path in paths], object)
-    by_level = mg.CalibratedTaxonomyClassifier().fit(rows, levels)
+    by_level = mg.CalibratedTaxonomyClassifier(cv=2).fit(rows, levels)
     assert set(node_labels(by_level.estimator_)) == {"root", "a", "b", "t", *paths}
     truth = mg.metrics.evaluate(paths, model.predict(rows, confidence=0.9), taxonomy=model.taxonomy_)
     assert truth["hierarchical_precision"] > 0.9
@@ -165,7 +166,7 @@ def test_names_of_nodes_are_like_the_labels():
 def test_labels_at_inner_nodes():
     y = np.where((np.arange(600) % 5 == 0) & np.isin(Y, ["u", "v", "w"]), "b", Y)
     for estimator in (mg.HierarchicalSVM(TREE, tol=0.1), mg.PathMarginSVM(TREE, tol=0.1)):
-        model = mg.CalibratedTaxonomyClassifier(estimator).fit(X, y)
+        model = mg.CalibratedTaxonomyClassifier(estimator, cv=2).fit(X, y)
         P = model.predict_proba(X)
         np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-12)
         at_inner = P[:, model.classes_.tolist().index("b")]
@@ -176,10 +177,11 @@ def test_labels_at_inner_nodes():
 
 
 def test_weights_are_repetitions_and_the_order_of_rows_does_not_matter():
-    weight = np.arange(600) % 3
-    whole = mg.CalibratedTaxonomyClassifier(mg.HierarchicalSVM(TREE, tol=0.1)).fit(X, Y, sample_weight=weight)
-    order = np.random.default_rng(0).permutation(np.repeat(np.arange(600), weight))
-    again = mg.CalibratedTaxonomyClassifier(mg.HierarchicalSVM(TREE, tol=0.1)).fit(X[order], Y[order])
+    weight = np.arange(200) % 3
+    classifier = mg.CalibratedTaxonomyClassifier(mg.HierarchicalSVM(TREE, tol=0.1), cv=2)
+    whole = clone(classifier).fit(X[:200], Y[:200], sample_weight=weight)
+    order = np.random.default_rng(0).permutation(np.repeat(np.arange(200), weight))
+    again = classifier.fit(X[order], Y[order])
     np.testing.assert_allclose(whole.predict_proba(X_NEW), again.predict_proba(X_NEW), rtol=1e-9)
 
 
@@ -197,14 +199,16 @@ def test_only_rows_like_those_to_come_are_held_out():
     hard = rng.random(600) < 0.5
     y = np.where(hard, rng.permutation(Y), Y)  # what hard rows say is luck
     model = mg.CalibratedTaxonomyClassifier(mg.HierarchicalSVM("flat", tol=0.1))
-    sure = model.fit(X, y, calibrate_on=~hard).predict_proba(X_NEW).max(axis=1).mean()
-    unsure = model.fit(X, y, calibrate_on=hard).predict_proba(X_NEW).max(axis=1).mean()
-    assert sure > 0.4 > unsure
-    for mask in (hard[:-1], hard.astype(int), [0, 1]):
-        with pytest.raises(DataError, match="calibrate_on"):
-            model.fit(X, y, calibrate_on=mask)
+    sure = model.fit(X, y, calibration_weight=~hard).predict_proba(X_NEW).max(axis=1).mean()
+    unsure = model.fit(X, y, calibration_weight=hard).predict_proba(X_NEW).max(axis=1).mean()
+    assert sure > unsure + 0.1
+    mostly = model.fit(X, y, calibration_weight=np.where(hard, 0.01, 1)).predict_proba(X_NEW)
+    assert abs(mostly.max(axis=1).mean() - sure) < 0.05
+    for weight in (hard[:-1], -1.0 * hard, np.zeros(600)):
+        with pytest.raises(DataError, match="calibration_weight"):
+            model.fit(X, y, calibration_weight=weight)
     with pytest.raises(DataError, match="no class has two"):
-        model.fit(X, y, calibrate_on=np.zeros(600, bool))
+        model.fit(X[:7], list("aabcdef"), calibration_weight=[0, 0, 1, 1, 1, 1, 1])
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
@@ -223,13 +227,11 @@ def test_held_out_rows_know_no_more_than_new_ones(form):
 def test_held_out_scores_are_of_some_rows_where_there_are_many(monkeypatch):
     model = mg.HierarchicalSVM(TREE, tol=0.1).fit(X, Y)
     number = np.searchsorted(NAMES, Y)
-    all_scores, right, weight = held_out_scores(model, X, number, np.ones(600), np.ones(600, bool), 5)
+    all_scores, right, weight = held_out_scores(model, X, number, np.ones(600), np.ones(600), 5)
     assert all_scores.shape == (600, 6)
     monkeypatch.setattr("margrove.classifiers.calibration.HELD_OUT", 6 * 50)
     monkeypatch.setattr("margrove.classifiers.calibration.ROWS", 6 * 7)
-    some, right_of_some, weight_of_some = held_out_scores(
-        model, X, number, np.ones(600), np.ones(600, bool), 5
-    )
+    some, right_of_some, weight_of_some = held_out_scores(model, X, number, np.ones(600), np.ones(600), 5)
     assert some.shape == (50, 6)
     apart = np.abs(some[:, None] - all_scores).max(axis=2)
     assert (apart.min(axis=1) < 1e-12).all()

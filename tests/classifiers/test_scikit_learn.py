@@ -26,6 +26,8 @@ import margrove as mg
         mg.HierarchicalSVM(slack="pair"),
         mg.HierarchicalSVM(loss="squared-hinge", sharing=0.5),
         mg.PathMarginSVM(),
+        mg.CalibratedTaxonomyClassifier(),
+        mg.CalibratedTaxonomyClassifier(mg.PathMarginSVM(), cv=2),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):

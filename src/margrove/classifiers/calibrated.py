@@ -107,13 +107,14 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
         y: Any,
         sample_weight: Any = None,
         *,
-        calibrate_on: Any = None,
+        calibration_weight: Any = None,
         watch: Watch | None = None,
     ) -> Self:
         """Fit the estimator to all rows, and the probabilities to scores of held-out ones.
 
-        Where the rows to come are not like all of these, `calibrate_on` says which are like them (a boolean a
-        row): only they are held out. `watch` is passed to the fit to all rows.
+        Where the rows to come are not like all of these, `calibration_weight` says how like them each row is:
+        its share in learning the probabilities, 0 for those never held out. `watch` is passed to the fit to
+        all rows.
         """
         check_count(self, "cv")
         if self.cv < 2:
@@ -133,8 +134,8 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
             X = self.estimator_._check_X(X)
             numbers = number_labels(y, self.classes_).numbers
             weight = read_weights(sample_weight, X.shape[0])
-            some = _read_mask(calibrate_on, X.shape[0])
-            scores, right, weight = held_out_scores(self.estimator_, X, numbers, weight, some, int(self.cv))
+            share = _read_share(calibration_weight, X.shape[0])
+            scores, right, weight = held_out_scores(self.estimator_, X, numbers, weight, share, int(self.cv))
             self.calibration_ = Calibration.fit(self.estimator_, scores, right, weight)
         return self
 
@@ -301,16 +302,11 @@ def node_labels(model: Any) -> NDArray[Any]:
     return labels
 
 
-def _read_mask(calibrate_on: Any, n: int) -> NDArray[np.bool_]:
-    if calibrate_on is None:
-        return np.ones(n, bool)
-    mask = np.asarray(calibrate_on)
-    if mask.shape != (n,) or mask.dtype != bool:
-        raise DataError(
-            f"calibrate_on has shape {mask.shape} and type {mask.dtype}; expected a boolean for each of the "
-            f"{n} rows"
-        )
-    return mask
+def _read_share(calibration_weight: Any, n: int) -> NDArray[np.float64]:
+    try:
+        return read_weights(calibration_weight, n)
+    except DataError as error:
+        raise DataError(str(error).replace("sample_weight", "calibration_weight")) from None
 
 
 def _checked(confidence: float) -> float:

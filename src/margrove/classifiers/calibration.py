@@ -92,19 +92,19 @@ def descent_of(model: ClassModel) -> Descent:
 
 
 def held_out_scores(
-    model: ClassModel, X: Any, number: Whole, weight: Array, some: NDArray[np.bool_], cv: int
+    model: ClassModel, X: Any, number: Whole, weight: Array, share: Array, cv: int
 ) -> tuple[NDArray[Any], Whole, Array]:
     """Scores of rows by fits that did not see them, the numbers of their classes, and their weights.
 
-    Equal rows of a class count as one of their weight, and only `some` are held out, never the only row of a
-    class.
+    Equal rows of a class count as one of their weight. Rows without a share are not held out, nor is the only
+    row of a class.
     """
     n, q = X.shape[0], len(model.classes_)
     Y = sp.csr_array((np.ones(n), (np.arange(n), number)), shape=(n, q))
     kernel = similarity.get(model.kernel)
     rows, weight = distinct_rows(identities(kernel, X), Y, weight)
     number = number[rows]
-    fold = deal_by_class(number, cv, some[rows])
+    fold = deal_by_class(number, cv, share[rows] > 0)
     if q > 1 and not (fold >= 0).any():
         raise DataError(
             f"n_samples={n}: no class has two different rows of which one can be held out to learn "
@@ -131,7 +131,7 @@ def held_out_scores(
             if length is not None:
                 inputs = without_unseen(inputs, seen, length)
             scores[place[block]] = fitted._choice_scores(inputs)
-    return scores, number[chosen], weight[chosen]
+    return scores, number[chosen], (weight * share[rows])[chosen]
 
 
 def _enough(fold: Whole, most: int) -> Whole:

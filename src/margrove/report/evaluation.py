@@ -75,6 +75,12 @@ def _unseen(y: Any, known: Sequence[Any]) -> list[Any]:
 
 
 def class_scores(classifier: Any, X: Any) -> NDArray[Any]:
-    """Return the score of each row for each class, also where two classes share one score of both signs."""
+    """Return the score of each row for each class, also where two classes share one score of both signs.
+
+    Where a model has probabilities, they are the scores.
+    """
+    if hasattr(classifier, "predict_proba"):
+        probabilities: NDArray[Any] = classifier.predict_proba(X)
+        return probabilities
     scores: NDArray[Any] = np.asarray(classifier.decision_function(X))
     return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
