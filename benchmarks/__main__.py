@@ -6,6 +6,7 @@ python -m benchmarks [flat] [hierarchical] [descent]
 python -m benchmarks [flat] [hierarchical] [orthogonal]
 python -m benchmarks [flat] [hierarchical] [paths]
 python -m benchmarks [flat] [hierarchical] [attributes] [unseen]
+python -m benchmarks [flat] [hierarchical] [calibration]
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ RESULTS = Path(__file__).parent / "results"
 
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all."""
-    from benchmarks import (
+    from benchmarks import (, calibration, hierarchical, liblinear, problems
         attributes,
         descent,
         hierarchical,
@@ -52,6 +53,10 @@ def main(names: list[str]) -> int:
         "paths": (paths.compare, available),
         "attributes": (attributes.compare, problems.with_trees()),
         "unseen": (unseen.measure, [problems.naics_unseen] if problems.DATA.is_dir() else []),
+        "calibration": (
+            calibration.measure,
+            [problems.icd10cm, *([problems.clinc] if problems.DATA.is_dir() else [])],
+        ),
     }
     unknown = [name for name in names if name not in benchmarks]
     if unknown:

@@ -18,6 +18,7 @@ _ROOMS = {
     "HierarchicalPerceptron": "margrove.classifiers",
     "DivideAndConquerSVM": "margrove.classifiers",
     "CostSensitiveSVM": "margrove.classifiers",
+    "CalibratedTaxonomyClassifier": "margrove.classifiers",
     "HierarchicalSVM": "margrove.classifiers",
     "Hieron": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",
@@ -36,6 +37,7 @@ _ROOMS = {
 }
 
 __all__ = [
+    "CalibratedTaxonomyClassifier",
     "CostSensitiveSVM",
     "DivideAndConquerSVM",
     "HierarchicalPerceptron",
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
     from margrove import growing as growing
     from margrove import metrics as metrics
     from margrove import similarity as similarity
+    from margrove.classifiers import CalibratedTaxonomyClassifier as CalibratedTaxonomyClassifier
     from margrove.classifiers import CostSensitiveSVM as CostSensitiveSVM
     from margrove.classifiers import DivideAndConquerSVM as DivideAndConquerSVM
     from margrove.classifiers import HierarchicalPerceptron as HierarchicalPerceptron

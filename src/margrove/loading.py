@@ -22,6 +22,7 @@ _HOMES = {
     "HierarchicalPerceptron": "margrove.classifiers",
     "DivideAndConquerSVM": "margrove.classifiers",
     "CostSensitiveSVM": "margrove.classifiers",
+    "CalibratedTaxonomyClassifier": "margrove.classifiers",
     "HierarchicalSVM": "margrove.classifiers",
     "Hieron": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",

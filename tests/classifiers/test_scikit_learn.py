@@ -44,6 +44,8 @@ import margrove as mg
         mg.CostSensitiveSVM(),
         mg.CostSensitiveSVM(method="ranked", fit_intercept=False),
         mg.PathSearch(mg.HierarchicalSVM(), (0.1, 1.0), cv=2),
+        mg.CalibratedTaxonomyClassifier(),
+        mg.CalibratedTaxonomyClassifier(mg.PathMarginSVM(), cv=2),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):

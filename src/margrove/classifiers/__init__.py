@@ -1,5 +1,6 @@
 """scikit-learn estimators: each is a named point of output x regulariser x update rule."""
 
+from margrove.classifiers.calibrated import CalibratedTaxonomyClassifier
 from margrove.classifiers.cost_sensitive_svm import CostSensitiveSVM
 from margrove.classifiers.divide_and_conquer_svm import DivideAndConquerSVM
 from margrove.classifiers.hierarchical_perceptron import HierarchicalPerceptron
@@ -13,6 +14,7 @@ from margrove.classifiers.subtree_svm import SubtreeSVM
 from margrove.classifiers.transfer_svm import TransferSVM
 
 __all__ = [
+    "CalibratedTaxonomyClassifier",
     "CostSensitiveSVM",
     "DivideAndConquerSVM",
     "HierarchicalPerceptron",

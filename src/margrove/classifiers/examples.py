@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from margrove import similarity
-from margrove.classifiers.rows import as_csr, canonical_rows, merge_private
+from margrove.classifiers.rows import as_csr, canonical_rows, distinct_rows, merge_private
 from margrove.classifiers.scaling import EXTREME, GramInUnits, Units
 from margrove.classifiers.targets import Classes, read_targets
 from margrove.errors import LabelError
@@ -145,28 +145,32 @@ def _centred(rows: sp.csr_array, weight: NDArray[np.float64]) -> tuple[sp.csr_ar
     return sp.csr_array(table - centre), centre
 
 
+def identities(kernel: Any, X: Any) -> sp.csr_array:
+    """Sparse rows that are equal where the rows of X are."""
+    if isinstance(kernel, Precomputed):  # rows that look alike are still different columns
+        return _column(np.arange(X.shape[0]))
+    if isinstance(kernel, Subsequence):
+        return _column(np.unique(X, return_inverse=True)[1])
+    return as_csr(X)
+
+
 def _bind(
     kernel: Any, X: Any, Y: sp.csr_array, weight: NDArray[np.float64]
 ) -> tuple[similarity.BoundSimilarity, sp.csr_array, NDArray[np.float64]]:
     """The similarity of the distinct rows, in their order, and what belongs to them."""
-    if isinstance(kernel, Precomputed):  # rows that look alike are still different columns
-        whole = kernel.bind(X)
-        numbers, right, weight = canonical_rows(_column(np.arange(X.shape[0])), Y, weight)
-        return whole.restricted(_entries(numbers)), right, weight
+    alike = identities(kernel, X)
+    kept, weight = distinct_rows(alike, Y, weight)
+    right = Y[kept]
+    if isinstance(kernel, Precomputed):
+        return kernel.bind(X).restricted(kept), right, weight
     if isinstance(kernel, Subsequence):
-        distinct, number = np.unique(X, return_inverse=True)
-        numbers, right, weight = canonical_rows(_column(number), Y, weight)
         from margrove.kernels.strings import subsequence_pairs  # compiles; prediction has no need of it
 
-        return kernel.bind(distinct[_entries(numbers)]).with_engine(subsequence_pairs), right, weight
-    rows, right, weight = canonical_rows(as_csr(X), Y, weight)
+        return kernel.bind(X[kept]).with_engine(subsequence_pairs), right, weight
+    rows = alike[kept]
     return kernel.bind(rows if sp.issparse(X) else rows.toarray(), right), right, weight
 
 
 def _column(numbers: NDArray[np.intp]) -> sp.csr_array:
     """One number for each row, as a matrix without zeros."""
     return sp.csr_array(numbers[:, None] + 1.0)
-
-
-def _entries(column: sp.csr_array) -> NDArray[np.intp]:
-    return column.data.astype(np.intp) - 1

@@ -13,6 +13,7 @@ from margrove.classifiers import storage
 from margrove.classifiers.class_attributes import ClassAttributes
 from margrove.classifiers.examples import SINGLE_TOL, Examples
 from margrove.classifiers.fitting import CertifiedFit
+from margrove.classifiers.folds import deal, splits
 from margrove.classifiers.ranking_model import RankingModel
 from margrove.classifiers.targets import with_unseen
 from margrove.classifiers.thresholds import Threshold
@@ -185,13 +186,10 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
         """Learn the threshold from scores of rows that were held out of a fit as long as the model's."""
         problem = replace(problem, Lambda=bound.learned_from)
         n = problem.inputs.shape[0]
-        folds = min(FOLDS, n)
-        fold = np.random.default_rng(0).permutation(n) % folds
         Y = bound.among_all(problem.Y)
         scores = np.zeros(Y.shape)
-        for k in range(folds):
-            out = np.flatnonzero(fold == k)
-            learn = np.flatnonzero(fold != k) if n > 1 else out
+        for learn, out in splits(deal(n, FOLDS)):
+            learn = learn if len(learn) else out
             inputs = problem.inputs.take(learn)
             part = replace(problem, inputs=inputs, Y=problem.Y[learn], bound=problem.bound[learn])
             found = self._solve(part, bound.layout, max_iter)

@@ -35,6 +35,8 @@ def _print(described: dict[str, Any]) -> None:
             f"{tree['source']}, {tree['classes']:,} classes, {described['classes']:,} of them learned",
         ),
     ]
+    if described["probabilities"] is not None:
+        lines.append(("probabilities", _pairs(described["probabilities"])))
     if "labels" in described:
         lines.append(("labels", ", ".join(described["labels"])))
         lines += [("features", f"{', '.join(b['columns'])}: {b['kind']}") for b in described["features"]]

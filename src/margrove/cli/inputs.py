@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from margrove.cli.console import note
 from margrove.cli.options import Format, OnError
 from margrove.cli.outputs import check_writable
-from margrove.cli.status import options_in_doubt
+from margrove.cli.status import CommandError, Status, options_in_doubt
 from margrove.errors import DataError, ModelFileError
 
 if TYPE_CHECKING:
@@ -118,6 +118,15 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def check_confidence(model: TableModel, confidence: float | None) -> None:
+    """Refuse a confidence for a model that has no probabilities."""
+    if confidence is not None and not hasattr(model.classifier, "predict_proba"):
+        raise CommandError(
+            Status.WRONG_CALL,
+            "--confidence: the model has no probabilities; train it with `margrove train --probabilities`",
+        )
 
 
 def load_model(path: str) -> TableModel:

@@ -74,6 +74,13 @@ def with_descriptions(specified: str | None, texts: Mapping[str, str]) -> Any:
     return attributes.descriptions(texts, **beside)
 
 
+def with_probabilities(estimator: Any) -> Any:
+    """Return an estimator that learns calibrated probabilities beside."""
+    from margrove.classifiers import CalibratedTaxonomyClassifier
+
+    return CalibratedTaxonomyClassifier(estimator)
+
+
 def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
     """Read NAME=VALUE; a value is a number, true, false or null, and else text."""
     settings = {}

@@ -147,6 +147,23 @@ MinRows = Annotated[
     typer.Option("--min-rows", metavar="N", min=1, help="Rows that a term of text has to occur in."),
 ]
 
+
+def _probability(value: float | None) -> float | None:
+    if value is not None and not (0 < value <= 1):
+        raise typer.BadParameter(f"it is {value:g}; expected a probability above 0, at most 1")
+    return value
+
+
+Confidence = Annotated[
+    float | None,
+    typer.Option(
+        "--confidence",
+        metavar="P",
+        help="Predict the deepest node whose probability is at least P; for models with --probabilities.",
+        callback=_probability,
+    ),
+]
+
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 

@@ -11,7 +11,13 @@ import typer
 from margrove.cli import options
 from margrove.cli.console import busy, gap_shown, note, print_facts, print_json
 from margrove.cli.inputs import NO_TAXONOMY, read_costs, read_data, read_descriptions, read_taxonomy
-from margrove.cli.methods import METHODS, make_estimator, parse_settings, with_descriptions
+from margrove.cli.methods import (
+    METHODS,
+    make_estimator,
+    parse_settings,
+    with_descriptions,
+    with_probabilities,
+)
 from margrove.cli.outputs import STDOUT, check_writable, save
 from margrove.cli.status import CommandError, Status, options_in_doubt
 
@@ -43,6 +49,10 @@ def train(
     kernel: options.Kernel = None,
     tol: options.Tol = None,
     max_iter: options.MaxIter = None,
+    probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", help="Learn calibrated probabilities too; takes three fits more."),
+    ] = False,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the order of examples.")] = None,
     threads: options.Threads = None,
     more: options.More = None,
@@ -100,6 +110,9 @@ def train(
         )
     features = TableFeatures(text, numeric, categorical, **options.feature_options(words, min_rows))
     classifier = make_estimator(method.value, "flat" if is_flat else tree, **settings)
+    tol = getattr(classifier, "tol", None)
+    if probabilities:
+        classifier = with_probabilities(classifier)
     model = TableModel(features, classifier, label, label_separator)
     y = model.labels_of(table)
     if is_flat:
@@ -107,12 +120,12 @@ def train(
     started = time.perf_counter()
     with options_in_doubt():
         X = features.fit_transform(table.without(label))
-        if hasattr(classifier, "tol"):
-            with gap_shown("training", classifier.tol) as watch:
-                classifier.fit(X, y, watch=watch)
-        else:  # without a certificate there is no gap to show
+        if tol is None:  # without a certificate there is no gap to show
             with busy("training"):
                 classifier.fit(X, y)
+        else:
+            with gap_shown("training", tol) as watch:
+                classifier.fit(X, y, watch=watch)
     seconds = time.perf_counter() - started
     save(model, output)
     summary = _summary(model, table, seconds) | {"model": output}
