@@ -15,7 +15,6 @@ from margrove.objective.certificate import Certificate
 from margrove.objective.inputs import Similarities
 from margrove.objective.losses import LOSSES, Loss, loss_of
 from margrove.outputs.descent import Descent
-from margrove.outputs.layout import arrange
 from margrove.taxonomy import Taxonomy
 from margrove.taxonomy.build import Name
 
@@ -93,10 +92,10 @@ class DivideAndConquerSVM(DescentFit):
         found = [_nothing(primal) for primal in unlearned]
 
         def learn(k: int, told: Watch) -> None:
-            problem, expand = steps[k].problem(examples, bound, loss)
+            problem, layout, expand = steps[k].problem(examples, bound, loss)
             solution = dual_ascent.solve(
                 problem,
-                arrange(problem.Lambda, np.float64),
+                layout,
                 tol=float(self.tol),
                 max_iter=int(self.max_iter),
                 rng=np.random.default_rng([seed, k]),
