@@ -1,6 +1,9 @@
 """Run the benchmarks, print their ratios, and keep them in `benchmarks/results/`.
 
+python -m benchmarks [flat] [hierarchical] [subtrees]
+python -m benchmarks [flat] [hierarchical] [stream]
 python -m benchmarks [flat] [hierarchical] [descent]
+python -m benchmarks [flat] [hierarchical] [orthogonal]
 """
 
 from __future__ import annotations
@@ -23,13 +26,16 @@ RESULTS = Path(__file__).parent / "results"
 
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all."""
-    from benchmarks import descent, hierarchical, liblinear, problems
+    from benchmarks import descent, hierarchical, liblinear, orthogonal, problems, stream, subtrees
 
     available = problems.available()
     benchmarks: dict[str, tuple[Callable[[Any], dict[str, Any]], list[Any]]] = {
         "flat": (liblinear.compare, [make for make in available if make is not problems.icd10cm]),
         "hierarchical": (hierarchical.measure, available),
+        "subtrees": (subtrees.compare, subtrees.available()),
+        "stream": (stream.measure, [stream.full]),
         "descent": (descent.measure, available),
+        "orthogonal": (orthogonal.compare, [orthogonal.paper, orthogonal.hundredfold, orthogonal.usual]),
     }
     unknown = [name for name in names if name not in benchmarks]
     if unknown:

@@ -15,9 +15,16 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "Taxonomy": "margrove.taxonomy",
+    "HierarchicalPerceptron": "margrove.classifiers",
     "DivideAndConquerSVM": "margrove.classifiers",
     "HierarchicalSVM": "margrove.classifiers",
+    "Hieron": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",
+    "SubtreePerceptron": "margrove.classifiers",
+    "SubtreeSVM": "margrove.classifiers",
+    "OrthogonalTransferSVM": "margrove.classifiers",
+    "PathMarginSVM": "margrove.classifiers",
+    "TransferSVM": "margrove.classifiers",
     "load": "margrove.loading",
     "costs": "margrove.taxonomy.costs",
     "growing": "margrove.growing",
@@ -28,9 +35,15 @@ _ROOMS = {
 
 __all__ = [
     "DivideAndConquerSVM",
+    "HierarchicalPerceptron",
     "HierarchicalSVM",
+    "Hieron",
+    "OrthogonalTransferSVM",
     "PathMarginSVM",
+    "SubtreePerceptron",
+    "SubtreeSVM",
     "Taxonomy",
+    "TransferSVM",
     "costs",
     "datasets",
     "growing",
@@ -44,8 +57,14 @@ if TYPE_CHECKING:
     from margrove import metrics as metrics
     from margrove import similarity as similarity
     from margrove.classifiers import DivideAndConquerSVM as DivideAndConquerSVM
+    from margrove.classifiers import HierarchicalPerceptron as HierarchicalPerceptron
     from margrove.classifiers import HierarchicalSVM as HierarchicalSVM
+    from margrove.classifiers import Hieron as Hieron
+    from margrove.classifiers import OrthogonalTransferSVM as OrthogonalTransferSVM
     from margrove.classifiers import PathMarginSVM as PathMarginSVM
+    from margrove.classifiers import SubtreePerceptron as SubtreePerceptron
+    from margrove.classifiers import SubtreeSVM as SubtreeSVM
+    from margrove.classifiers import TransferSVM as TransferSVM
     from margrove.loading import load as load
     from margrove.tables import datasets as datasets
     from margrove.taxonomy import Taxonomy as Taxonomy

@@ -25,8 +25,18 @@ import margrove as mg
         mg.HierarchicalSVM(),
         mg.HierarchicalSVM(slack="pair"),
         mg.HierarchicalSVM(loss="squared-hinge", sharing=0.5),
+        mg.HierarchicalPerceptron(),
+        mg.HierarchicalPerceptron(update="online", kernel="polynomial"),
+        mg.HierarchicalPerceptron(update="minover"),
+        mg.Hieron(),
         mg.PathMarginSVM(),
+        mg.SubtreePerceptron(max_iter=300),
+        mg.SubtreePerceptron(update="hard", blocks=2),
+        mg.SubtreeSVM(),
+        mg.SubtreeSVM(algorithm="marginal", node_weight="balanced"),
         mg.DivideAndConquerSVM(),
+        mg.TransferSVM(),
+        mg.OrthogonalTransferSVM(alpha="auto"),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):

@@ -76,7 +76,7 @@ class Examples:
         bound, right, weight = _bind(kernel, X, Y, weight)
         diagonal = bound.diagonal()
         units = Units.of(sp.csr_array(np.sqrt(diagonal)[:, None]))
-        dtype = np.float32 if estimator.tol >= SINGLE_TOL else np.float64
+        dtype = np.float32 if getattr(estimator, "tol", 0.0) >= SINGLE_TOL else np.float64
         cache = similarity.RowCache(bound, estimator.cache_size, dtype)
         inputs = Similarities(GramInUnits(cache, diagonal, units), np.arange(len(weight)))
         return cls(classes, inputs, right, weight, units, None, bound)
@@ -86,7 +86,7 @@ class Examples:
         return self.units.bounds(C, self.weight)
 
     def keep(
-        self, model: Any, W: NDArray[Any], certificate: Certificate, Lambda: Any, column_nodes: Any
+        self, model: Any, W: NDArray[Any], certificate: Certificate | None, Lambda: Any, column_nodes: Any
     ) -> None:
         """Put what was learned, in the user's units, where prediction finds it."""
         ordinary = 1 / EXTREME < self.units.scale < EXTREME
@@ -101,8 +101,9 @@ class Examples:
             model.weights_ = self.units.weights(self.units.weights(W[support]))
             model.similarity_ = self.similar.restricted(support)
         model.attributes_, model.column_nodes_ = Lambda.astype(model.weights_.dtype), column_nodes
-        model.certificate_ = self.units.certificate(certificate)
-        model.n_iter_ = model.certificate_.n_iter
+        if certificate is not None:
+            model.certificate_ = self.units.certificate(certificate)
+            model.n_iter_ = model.certificate_.n_iter
         model._adopt(self.classes)
 
 

@@ -22,6 +22,7 @@ from margrove.outputs.layout import Layout
 
 if TYPE_CHECKING:
     from margrove.solvers.dual_ascent import Progress, Solution
+    from margrove.solvers.dual_averaging import Objective
 
     Watch = Callable[[Progress], bool | None]
 
@@ -44,6 +45,14 @@ def check_positive(estimator: Any, *names: str) -> None:
         value = getattr(estimator, name)
         if not (_is_a(value, int | float | np.number) and np.isfinite(value) and value > 0):
             raise ValueError(f"{name} is {value!r}; expected a finite number above 0")
+
+
+def check_not_negative(estimator: Any, *names: str) -> None:
+    """Raise unless these parameters are finite numbers of at least zero."""
+    for name in names:
+        value = getattr(estimator, name)
+        if not (_is_a(value, int | float | np.number) and np.isfinite(value) and value >= 0):
+            raise ValueError(f"{name} is {value!r}; expected a finite number of at least 0")
 
 
 def check_count(estimator: Any, *names: str) -> None:
@@ -115,26 +124,47 @@ class CertifiedFit:
     ) -> Solution:
         from margrove.solvers import dual_ascent  # compiles; prediction has no need of it
 
-        return dual_ascent.solve(
+        options = self._options(problem.bound) | {"max_iter": int(max_iter)}
+        return dual_ascent.solve(problem, layout, **options, start=start, watch=watch)
+
+    def _average(
+        self,
+        problem: Objective,
+        bound: NDArray[np.float64],
+        watch: Watch | None,
+        epsilon: float | None = None,
+    ) -> Solution:
+        """By dual averaging, in place of the engine."""
+        from margrove.solvers.dual_averaging import average
+
+        options = self._options(bound)
+        return average(
             problem,
-            layout,
-            tol=float(self.tol),
-            max_iter=int(max_iter),
-            rng=np.random.default_rng(self._seed()),
-            dtype=self._dtype(problem.bound),
-            n_threads=n_threads(self.n_jobs),
-            start=start,
+            tol=options["tol"],
+            max_iter=options["max_iter"],
+            epsilon=epsilon,
+            dtype=options["dtype"],
             watch=watch,
         )
+
+    def _options(self, bound: NDArray[np.float64], finest: float = 1.0) -> dict[str, Any]:
+        """What every solver is told, that needs gaps of the share `finest` of `tol`."""
+        return {
+            "tol": float(self.tol),
+            "max_iter": int(self.max_iter),
+            "rng": np.random.default_rng(self._seed()),
+            "dtype": self._dtype(bound, finest),
+            "n_threads": n_threads(self.n_jobs),
+        }
 
     def _seed(self) -> int:
         state = check_random_state(0 if self.random_state is None else self.random_state)
         return int(state.randint(2**31 - 1))
 
-    def _dtype(self, bound: NDArray[np.float64]) -> Any:
-        """Single precision, if it can prove the gap."""
+    def _dtype(self, bound: NDArray[np.float64], finest: float = 1.0) -> Any:
+        """Single precision, if it can prove such gaps."""
         ordinary = bound.min() > 1 / EXTREME and bound.max() < EXTREME
-        return np.float32 if self.tol >= SINGLE_TOL and ordinary else np.float64
+        return np.float32 if finest * self.tol >= SINGLE_TOL and ordinary else np.float64
 
     def _earlier_duals(self, problem: ContrastProblem) -> Duals | None:
         """The dual variables of the last fit, if they are of contrasts that this problem has."""

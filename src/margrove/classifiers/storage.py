@@ -119,9 +119,26 @@ def weights_to_state(W: NDArray[Any], Lambda: sp.csr_array, nodes: Any) -> dict[
     arrays = pack_csr("attributes", Lambda)
     if nodes is not None:
         arrays["column_nodes"] = nodes
+    return arrays | matrix_to_state("weights", W)
+
+
+def matrix_to_state(name: str, W: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """A matrix as it is, or, if it is mostly empty, by its nonzeros."""
     if np.count_nonzero(W) * (4 + W.itemsize) < W.nbytes:
-        return arrays | pack_csr("weights", W)
-    return arrays | {"weights": W}
+        return pack_csr(name, W)
+    return {name: W}
+
+
+def matrix_from_state(name: str, arrays: Arrays, shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
+    """What `matrix_to_state` stored: finite numbers, in a matrix of this shape and type."""
+    W: Any = arrays[name] if name in arrays else unpack_csr(name, arrays)
+    if W.shape != shape or W.dtype != dtype:
+        raise InvalidModelFileError(f"the matrix {name!r} does not fit the others")
+    if name not in arrays:
+        W = W.toarray()  # of the size of one that is there already
+    if not np.isfinite(W).all():
+        raise InvalidModelFileError(f"the matrix {name!r} is not finite")
+    return np.array(W)
 
 
 def weights_from_state(arrays: Arrays, n_features: int, n_outputs: int, n_nodes: int) -> tuple[Any, Any, Any]:

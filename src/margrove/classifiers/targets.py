@@ -39,6 +39,27 @@ def read_targets(
     Without a taxonomy, labels that hold the separator are paths and make one; "flat" makes none of them. With
     `miscellaneous` a label at an inner node is a class below it (T.3), else it is the inner node.
     """
+    check_taxonomy(taxonomy)
+    rows = read_rows(y)
+    labels, sets = _number(rows)
+    if isinstance(taxonomy, Taxonomy):
+        nodes = find_nodes(taxonomy, [rows.paths.get(label, label) for label in labels], sets, rows)
+    else:
+        paths = None if taxonomy == "flat" else _paths(labels, sets, rows)
+        taxonomy = Taxonomy.flat(labels) if paths is None else Taxonomy.from_paths(paths)
+        nodes = [taxonomy.name(v) for v in taxonomy.indices(labels if paths is None else paths)]
+    refuse_twins(labels, nodes)
+    inner = [node for node in nodes if taxonomy.children(node)]
+    if miscellaneous:
+        if inner:
+            taxonomy = taxonomy.with_miscellaneous(inner)
+        nodes = [taxonomy.as_class(node) for node in nodes]
+    classes = Classes(as_array(labels, rows.dtype), tuple(nodes), taxonomy, rows.form)
+    return classes, sets.matrix(len(labels))
+
+
+def check_taxonomy(taxonomy: Any) -> None:
+    """Raise unless this is what `taxonomy=` can be."""
     if not (
         taxonomy is None
         or isinstance(taxonomy, Taxonomy)
@@ -48,22 +69,6 @@ def read_targets(
             f"taxonomy is {taxonomy!r}; expected a margrove.Taxonomy, None or 'flat'. Taxonomy.from_edges, "
             "from_paths, from_dict and from_file make one"
         )
-    rows = read_rows(y)
-    labels, sets = _number(rows)
-    if isinstance(taxonomy, Taxonomy):
-        nodes = _find(taxonomy, [rows.paths.get(label, label) for label in labels], sets, rows)
-    else:
-        paths = None if taxonomy == "flat" else _paths(labels, sets, rows)
-        taxonomy = Taxonomy.flat(labels) if paths is None else Taxonomy.from_paths(paths)
-        nodes = [taxonomy.name(v) for v in taxonomy.indices(labels if paths is None else paths)]
-    _refuse_twins(labels, nodes)
-    inner = [node for node in nodes if taxonomy.children(node)]
-    if miscellaneous:
-        if inner:
-            taxonomy = taxonomy.with_miscellaneous(inner)
-        nodes = [taxonomy.as_class(node) for node in nodes]
-    classes = Classes(_as_array(labels, rows.dtype), tuple(nodes), taxonomy, rows.form)
-    return classes, sets.matrix(len(labels))
 
 
 def number_labels(y: Any, classes: NDArray[Any]) -> LabelSets:
@@ -83,7 +88,7 @@ def _number(rows: Rows) -> tuple[list[Label], LabelSets]:
     labels = vocabulary.labels
     if not labels:
         raise LabelError("y holds no label at all, so there is nothing to learn")
-    order = _sorted_places(labels)
+    order = sorted_places(labels)
     rank = np.empty(len(labels), np.int64)
     rank[order] = np.arange(len(labels))
     numbers = rank[sets.numbers]
@@ -94,14 +99,15 @@ def _number(rows: Rows) -> tuple[list[Label], LabelSets]:
     return [labels[k] for k in order], sets
 
 
-def _sorted_places(labels: Sequence[Any]) -> list[int]:
+def sorted_places(labels: Sequence[Any]) -> list[int]:
+    """The order that sorts labels, of whatever types."""
     try:
         return sorted(range(len(labels)), key=lambda k: labels[k])
     except TypeError:  # of several types: by type, then as they read
         return sorted(range(len(labels)), key=lambda k: (type(labels[k]).__name__, repr(labels[k])))
 
 
-def _as_array(labels: list[Label], dtype: np.dtype[Any] | None) -> NDArray[Any]:
+def as_array(labels: list[Label], dtype: np.dtype[Any] | None) -> NDArray[Any]:
     """Labels as an array that gives each back as it was: of y's type, or of their own if they share one."""
     if dtype is not None and dtype.kind in "biufUSmM":
         return np.array(labels, dtype=dtype)
@@ -129,10 +135,15 @@ def _paths(labels: Sequence[Label], sets: LabelSets, rows: Rows) -> list[tuple[L
     ]
 
 
-def _find(taxonomy: Taxonomy, places: Sequence[Label], sets: LabelSets, rows: Rows) -> list[Label]:
-    """The taxonomy's node of each label; a label that has none is an error that tells where it stands."""
+def find_nodes(
+    taxonomy: Taxonomy, places: Sequence[Label], sets: LabelSets, rows: Rows, first: int = 0
+) -> list[Label]:
+    """The taxonomy's node of each label; a label that has none is an error that tells where it stands.
+
+    The labels have the numbers from `first` on.
+    """
     nodes = []
-    for k, place in enumerate(places):
+    for k, place in enumerate(places, first):
         try:
             nodes.append(taxonomy.name(taxonomy.index(place)))
         except KeyError as error:
@@ -168,10 +179,11 @@ def _as_int(label: Label) -> int | None:
 def _where(k: int, sets: LabelSets, rows: Rows) -> str:
     if rows.form == "indicator":
         return f"y, column {k}"
-    return f"y, row {sets.rows[np.flatnonzero(sets.numbers == k)[0]]}"
+    entries = np.flatnonzero(sets.numbers == k)
+    return f"y, row {sets.rows[entries[0]]}" if len(entries) else "classes"
 
 
-def _refuse_twins(labels: Sequence[Label], nodes: Sequence[Label]) -> None:
+def refuse_twins(labels: Sequence[Label], nodes: Sequence[Label]) -> None:
     """Two labels for one node, as its name and its path, would be two classes that no score tells apart."""
     seen: Mapping[Label, Label] = dict(zip(nodes, labels, strict=True))
     for label, node in zip(labels, nodes, strict=True):

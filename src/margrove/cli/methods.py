@@ -13,8 +13,14 @@ from margrove.errors import MargroveError
 METHODS: Mapping[str, str] = {
     "hierarchical-svm": "HierarchicalSVM",
     "flat": "HierarchicalSVM",
+    "hierarchical-perceptron": "HierarchicalPerceptron",
+    "hieron": "Hieron",
     "path-margin-svm": "PathMarginSVM",
+    "subtree-perceptron": "SubtreePerceptron",
+    "subtree-svm": "SubtreeSVM",
     "divide-and-conquer-svm": "DivideAndConquerSVM",
+    "transfer-svm": "TransferSVM",
+    "orthogonal-transfer-svm": "OrthogonalTransferSVM",
 }
 """The estimator of each method that can be trained; `flat` is that without a taxonomy."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from margrove.cli import options
-from margrove.cli.console import gap_shown, note, print_facts, print_json
+from margrove.cli.console import busy, gap_shown, note, print_facts, print_json
 from margrove.cli.inputs import NO_TAXONOMY, read_data, read_taxonomy
 from margrove.cli.methods import METHODS, make_estimator, parse_settings
 from margrove.cli.outputs import STDOUT, check_writable, save
@@ -102,8 +102,12 @@ def train(
     started = time.perf_counter()
     with options_in_doubt():
         X = features.fit_transform(table.without(label))
-        with gap_shown("training", classifier.tol) as watch:
-            classifier.fit(X, y, watch=watch)
+        if hasattr(classifier, "tol"):
+            with gap_shown("training", classifier.tol) as watch:
+                classifier.fit(X, y, watch=watch)
+        else:  # without a certificate there is no gap to show
+            with busy("training"):
+                classifier.fit(X, y)
     seconds = time.perf_counter() - started
     save(model, output)
     summary = _summary(model, table, seconds) | {"model": output}

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+Rows = slice | NDArray[np.intp]
 CHUNK = 1 << 20  # numbers summed in single precision's own squares, at most
 
 
@@ -27,7 +28,7 @@ class Inputs(Protocol):
     def shape(self) -> tuple[int, int]:
         """Examples, and rows of W."""
 
-    def scores(self, W: Array, rows: slice) -> Array:
+    def scores(self, W: Array, rows: Rows) -> Array:
         """What W gives to some of the examples."""
 
     def combine(self, A: Any, dtype: Any) -> Array:
@@ -35,6 +36,9 @@ class Inputs(Protocol):
 
     def inner(self, V: Array, W: Array) -> float:
         """The inner product of two models."""
+
+    def products(self, V: Array, W: Array) -> Array:
+        """The inner products of the columns of two models."""
 
     def take(self, rows: NDArray[np.intp]) -> Inputs:
         """Some of the examples."""
@@ -55,7 +59,7 @@ class Vectors:
         n, d = self.X.shape
         return n, d
 
-    def scores(self, W: Array, rows: slice) -> Array:
+    def scores(self, W: Array, rows: Rows) -> Array:
         """X W."""
         S: Array = self.X[rows].astype(W.dtype, copy=False) @ W
         return S
@@ -78,6 +82,14 @@ class Vectors:
                 float(np.multiply(v[k : k + CHUNK], w[k : k + CHUNK], dtype=np.float64).sum()) for k in parts
             )
         return float(np.sum(V.astype(np.float64) * W))
+
+    def products(self, V: Array, W: Array) -> Array:
+        """V' W, in double precision."""
+        step = max(1, CHUNK // max(V.shape[1], 1))
+        total = np.zeros((V.shape[1], W.shape[1]))
+        for k in range(0, len(V), step):
+            total += V[k : k + step].astype(np.float64).T @ W[k : k + step].astype(np.float64)
+        return total
 
     def take(self, rows: NDArray[np.intp]) -> Vectors:
         """Some rows."""
@@ -122,7 +134,7 @@ class Similarities:
             return block
         return block[:, self.kept]
 
-    def scores(self, W: Array, rows: slice) -> Array:
+    def scores(self, W: Array, rows: Rows) -> Array:
         """K W."""
         S: Array = self.rows(np.arange(len(self.kept))[rows], W.dtype) @ W
         return S
@@ -136,6 +148,13 @@ class Similarities:
         """tr V' K W."""
         parts = (V[rows].astype(np.float64) * self.scores(W, rows) for rows in self._blocks())
         return sum(float(part.sum()) for part in parts)
+
+    def products(self, V: Array, W: Array) -> Array:
+        """V' K W."""
+        total = np.zeros((V.shape[1], W.shape[1]))
+        for rows in self._blocks():
+            total += V[rows].astype(np.float64).T @ self.scores(W, rows)
+        return total
 
     def _blocks(self) -> Iterator[slice]:
         n = len(self.kept)
