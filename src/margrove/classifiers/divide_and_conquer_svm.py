@@ -28,8 +28,7 @@ class DivideAndConquerSVM(DescentFit):
     minimise  sum_v 1/2 |W_v|^2 + C sum_i weight_i phi(max {1 - s_t + s_j : j sibling of t})         (S.4)
     over parents v and rows i whose path goes through v to its child t,     s = W_v x_i
 
-    Parents share nothing, so their problems are small and are solved in threads. It is the fastest of the
-    methods that use the taxonomy.
+    Parents share nothing, so their problems are small and are solved in threads.
 
     Parameters
     ----------
