@@ -26,9 +26,9 @@ import margrove as mg
         mg.HierarchicalSVM(slack="pair"),
         mg.HierarchicalSVM(loss="squared-hinge", sharing=0.5),
         mg.PathMarginSVM(),
-        mg.CostSensitiveSVM(),
-        mg.CostSensitiveSVM(method="ranked", fit_intercept=False),
-        mg.PathSearch(mg.HierarchicalSVM(), (0.1, 1.0), cv=2),
+        mg.CostSensitiveSVM(tol=0.1),
+        mg.CostSensitiveSVM(method="ranked", fit_intercept=False, tol=0.1),
+        mg.PathSearch(mg.HierarchicalSVM(tol=0.1), (0.1, 1.0), cv=2),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):
