@@ -58,6 +58,10 @@ class DataError(MargroveError):
     """A table or a matrix cannot be used; the message names the line, the column or the row."""
 
 
+class ConvexityError(MargroveError):
+    """A training problem is not convex; the message names the node and says what would make it so."""
+
+
 class DownloadError(DataError):
     """A data set is not on this machine and could not be downloaded; the message says what to do."""
 

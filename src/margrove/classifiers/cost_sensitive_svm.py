@@ -137,8 +137,7 @@ class CostSensitiveSVM(CertifiedFit, RankingModel):
             shape = (len(examples.weight), len(row))
             V = sp.csr_array((np.ones(len(row)), (row, np.arange(len(row)))), shape) @ V
         nodes = classes.taxonomy.indices(classes.nodes).astype(np.int64)
-        examples.keep(self, V, certificate, sp.eye_array(len(costs), format="csr"), nodes)
-        self.intercept_ = None if b is None else b.astype(self.weights_.dtype)
+        examples.keep(self, V, certificate, sp.eye_array(len(costs), format="csr"), nodes, b)
         self.costs_ = costs
 
     def _problem(self, examples: Examples, costs: Floats) -> tuple[ContrastProblem, NDArray[np.intp]]:
@@ -173,14 +172,10 @@ class CostSensitiveSVM(CertifiedFit, RankingModel):
         """Solve; return weights of the classes, their bias, and how good both are."""
         layout = arrange(problem.Lambda, np.float64)
         problem = replace(problem, Lambda=in_columns(problem.Lambda, None, layout)[0])
-        b = None
-        if self.fit_intercept:
-            solution, b = self._solve_with_bias(problem, layout, self.max_iter, start, watch)
-        else:
-            solution = self._solve(problem, layout, self.max_iter, start, watch)
+        solution = self._solve(problem, layout, self.max_iter, start, watch)
         if self.warm_start:
-            self._duals = solution.duals
-        W, b, certificate = _or_zero(problem, solution.W, b, solution.certificate, self.tol)
+            self._duals, self._bias = solution.duals, solution.bias
+        W, b, certificate = _or_zero(problem, solution.W, solution.bias, solution.certificate, self.tol)
         V = np.asarray(W @ problem.Lambda.T.astype(W.dtype))
         return V, None if b is None else problem.Lambda @ b, certificate
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from margrove.cli.console import note
 from margrove.cli.options import Format, OnError
 from margrove.cli.outputs import check_writable
-from margrove.cli.status import options_in_doubt
+from margrove.cli.status import CommandError, Status, options_in_doubt
 from margrove.errors import DataError, ModelFileError
 
 if TYPE_CHECKING:
@@ -58,6 +58,24 @@ def read_data(
     return table
 
 
+def read_descriptions(path: str) -> dict[str, str]:
+    """Read a table whose first column has classes, and all others texts that describe them."""
+    from margrove.tables import read_table, table_labels
+
+    table = read_table(path)
+    name, *others = table.column_names
+    if not others:
+        raise DataError(f"{path} has one column; expected classes and then texts that describe them")
+    columns = [table.texts(other) for other in others]
+    texts: dict[str, str] = {}
+    for row, label in enumerate(table_labels(table, name)):
+        if label in texts:
+            raise DataError(f"{table.where(row)}: {label!r} is described twice")
+        texts[label] = " ".join(column[row] or "" for column in columns)
+    note(f"{path}: descriptions of {len(texts):,} classes in {', '.join(map(repr, others))}")
+    return texts
+
+
 def read_taxonomy(path: str | None, format: str | None = None) -> Taxonomy | None:
     """Read a taxonomy and say which format was detected."""
     if path is None or path == NO_TAXONOMY:
@@ -100,6 +118,15 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def check_confidence(model: TableModel, confidence: float | None) -> None:
+    """Refuse a confidence for a model that has no probabilities."""
+    if confidence is not None and not hasattr(model.classifier, "predict_proba"):
+        raise CommandError(
+            Status.WRONG_CALL,
+            "--confidence: the model has no probabilities; train it with `margrove train --probabilities`",
+        )
 
 
 def load_model(path: str) -> TableModel:

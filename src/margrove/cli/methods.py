@@ -13,7 +13,14 @@ from margrove.errors import MargroveError
 METHODS: Mapping[str, str] = {
     "hierarchical-svm": "HierarchicalSVM",
     "flat": "HierarchicalSVM",
+    "hierarchical-perceptron": "HierarchicalPerceptron",
+    "hieron": "Hieron",
     "path-margin-svm": "PathMarginSVM",
+    "subtree-perceptron": "SubtreePerceptron",
+    "subtree-svm": "SubtreeSVM",
+    "divide-and-conquer-svm": "DivideAndConquerSVM",
+    "transfer-svm": "TransferSVM",
+    "orthogonal-transfer-svm": "OrthogonalTransferSVM",
     "cost-sensitive-svm": "CostSensitiveSVM",
 }
 """The estimator of each method that can be trained; `flat` is that without a taxonomy."""
@@ -35,8 +42,9 @@ def make_estimator(method: str, taxonomy: Any, /, **settings: Any) -> Any:
             wrong = f"--{_OPTIONS.get(name, name)} is no option of {method}"
             others = ", ".join(sorted(set(known) - {"taxonomy"}))
             raise CommandError(Status.WRONG_CALL, f"{wrong}, which has: {others}")
-    rooms = (("cost", costs), ("costs", costs), ("attributes", attributes), ("kernel", similarity))
-    for name, room in rooms:
+    rooms = dict.fromkeys(("cost", "costs", "target_cost"), costs)
+    rooms |= {"attributes": attributes, "kernel": similarity}
+    for name, room in rooms.items():
         try:
             if name == "cost" and isinstance(settings.get(name), Mapping):
                 settings[name] = _named_matrix(settings[name])
@@ -51,6 +59,26 @@ def _named_matrix(table: Mapping[str, Mapping[str, float]]) -> Any:
     from margrove.taxonomy import costs
 
     return costs.matrix([[row[name] for name in table] for row in table.values()], list(table))
+
+
+def with_descriptions(specified: str | None, texts: Mapping[str, str]) -> Any:
+    """Attributes by their name, or the usual ones, and descriptions beside them."""
+    from margrove.taxonomy import attributes
+
+    if specified == attributes.LEARNED:
+        return attributes.learned(attributes.descriptions(texts))
+    try:
+        beside: dict[str, Any] = {} if specified is None else {"beside": attributes.get(specified)}
+    except MargroveError as error:
+        raise CommandError(Status.WRONG_CALL, f"--attributes: {error}") from error
+    return attributes.descriptions(texts, **beside)
+
+
+def with_probabilities(estimator: Any) -> Any:
+    """Return an estimator that learns calibrated probabilities beside."""
+    from margrove.classifiers import CalibratedTaxonomyClassifier
+
+    return CalibratedTaxonomyClassifier(estimator)
 
 
 def parse_settings(texts: Sequence[str]) -> dict[str, Any]:

@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from margrove.cli import options
-from margrove.cli.console import gap_shown, note, print_facts, print_json
-from margrove.cli.inputs import NO_TAXONOMY, read_costs, read_data, read_taxonomy
-from margrove.cli.methods import METHODS, make_estimator, parse_settings
+from margrove.cli.console import busy, gap_shown, note, print_facts, print_json
+from margrove.cli.inputs import NO_TAXONOMY, read_costs, read_data, read_descriptions, read_taxonomy
+from margrove.cli.methods import (
+    METHODS,
+    make_estimator,
+    parse_settings,
+    with_descriptions,
+    with_probabilities,
+)
 from margrove.cli.outputs import STDOUT, check_writable, save
 from margrove.cli.status import CommandError, Status, options_in_doubt
 
@@ -38,10 +44,15 @@ def train(
     c: options.C = None,
     cost: options.Cost = None,
     attributes: options.Attributes = None,
+    descriptions: options.Descriptions = None,
     slack: options.SlackOf = None,
     kernel: options.Kernel = None,
     tol: options.Tol = None,
     max_iter: options.MaxIter = None,
+    probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", help="Learn calibrated probabilities too; takes three fits more."),
+    ] = False,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the order of examples.")] = None,
     threads: options.Threads = None,
     more: options.More = None,
@@ -63,7 +74,7 @@ def train(
     """
     if output == STDOUT:
         raise CommandError(Status.WRONG_CALL, "a model is written to a file, not to standard output")
-    check_writable(output, [name for name in (data, taxonomy) if name is not None])
+    check_writable(output, [name for name in (data, taxonomy, descriptions) if name is not None])
     tree = read_taxonomy(taxonomy, taxonomy_format)
     is_flat = method.value == "flat" or taxonomy == NO_TAXONOMY
     table = read_data(
@@ -93,8 +104,15 @@ def train(
         n_jobs=threads,
     )
     settings |= parse_settings(more or [])
+    if descriptions is not None:
+        settings["attributes"] = with_descriptions(
+            settings.get("attributes"), read_descriptions(descriptions)
+        )
     features = TableFeatures(text, numeric, categorical, **options.feature_options(words, min_rows))
     classifier = make_estimator(method.value, "flat" if is_flat else tree, **settings)
+    tol = getattr(classifier, "tol", None)
+    if probabilities:
+        classifier = with_probabilities(classifier)
     model = TableModel(features, classifier, label, label_separator)
     y = model.labels_of(table)
     if is_flat:
@@ -102,8 +120,12 @@ def train(
     started = time.perf_counter()
     with options_in_doubt():
         X = features.fit_transform(table.without(label))
-        with gap_shown("training", classifier.tol) as watch:
-            classifier.fit(X, y, watch=watch)
+        if tol is None:  # without a certificate there is no gap to show
+            with busy("training"):
+                classifier.fit(X, y)
+        else:
+            with gap_shown("training", tol) as watch:
+                classifier.fit(X, y, watch=watch)
     seconds = time.perf_counter() - started
     save(model, output)
     summary = _summary(model, table, seconds) | {"model": output}

@@ -62,6 +62,8 @@ class Solution:
     W: NDArray[Any]
     duals: Duals
     certificate: Certificate
+    bias: NDArray[Any] | None = None
+    """Of each column, where there is one (bias.py)."""
 
 
 def solve(

@@ -176,6 +176,11 @@ class SymmetricDifference:
         s = volume[ancestors.indices]
         return _on_ancestors(ancestors, self.c_miss * s, self.c_extra * s)
 
+    def of_nodes(self, taxonomy: Taxonomy, nodes: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """What missing and what adding each node of the taxonomy costs; only these nodes need a volume."""
+        volume = _node_weights(taxonomy, self.volumes, "volumes", np.asarray(nodes, dtype=np.int64))
+        return self.c_miss * volume, self.c_extra * volume
+
     def set_cost(self, taxonomy: Taxonomy, right: Iterable[Name], predicted: Iterable[Name]) -> float:
         """The cost of a predicted label set where another is right (C.4, Cai 3.11)."""
         mine = {v for y in right for v in taxonomy.ancestors(y)}
