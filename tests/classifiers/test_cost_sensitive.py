@@ -275,6 +275,19 @@ def test_saved_models_are_the_same(costs, kernel, tmp_path):
         CostSensitiveSVM.from_state(header, arrays | {"costs": THREE[:2]})
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kernel", ["linear", "gaussian"])
+def test_rows_about_which_every_mistake_is_free(method, kernel):
+    """They are in training with any method, and teach the ranking nothing."""
+    X, y, _, _ = rows(0)
+    costs = np.array([[0, 1, 1], [1, 0, 1], [0, 0, 0.0]])
+    options = {"method": method, "kernel": kernel}
+    assert fitted(X, y, costs, tol=1e-2, **options).decision_function(X).shape == (15, 3)
+    if method == "ranked" and kernel == "linear":
+        with pytest.raises(DataError, match="no mistake about any row costs anything"):
+            fitted(X, y, costs, (y == 2).astype(float), **options)
+
+
 def test_label_sets_are_refused():
     with pytest.raises(LabelError, match="several labels a row; CostSensitiveSVM decides for one"):
         CostSensitiveSVM().fit(np.eye(3), [["a"], ["a", "b"], ["c"]])

@@ -15,7 +15,7 @@ from margrove.classifiers.class_costs import read_costs
 from margrove.classifiers.examples import Examples
 from margrove.classifiers.fitting import CertifiedFit
 from margrove.classifiers.ranking_model import RankingModel
-from margrove.errors import InvalidModelFileError, LabelError, ZeroModelWarning
+from margrove.errors import DataError, InvalidModelFileError, LabelError, ZeroModelWarning
 from margrove.objective.certificate import Certificate
 from margrove.objective.contrasts import ContrastProblem, Duals
 from margrove.objective.inputs import Similarities
@@ -30,7 +30,7 @@ from margrove.outputs.decisions import (
 )
 from margrove.outputs.layout import arrange, in_columns
 from margrove.taxonomy import Taxonomy
-from margrove.taxonomy.costs import given
+from margrove.taxonomy.costs import bind_matrix
 
 if TYPE_CHECKING:
     from margrove.classifiers.fitting import Watch
@@ -133,9 +133,9 @@ class CostSensitiveSVM(CertifiedFit, RankingModel):
         V, b, certificate = self._class_scores_of(problem, start, self._reporter(watch, examples.units))
         if self.method == "decisions" and not V.any():
             self._warn_of_zero(classes.labels, costs)
-        if isinstance(examples.inputs, Similarities):  # coefficients of rows are those of their pseudo-labels
-            to_rows = sp.csr_array((np.ones(len(row)), (row, np.arange(len(row)))))
-            V = to_rows @ V
+        if isinstance(examples.inputs, Similarities):  # a row's coefficients are those of its label sets
+            shape = (len(examples.weight), len(row))
+            V = sp.csr_array((np.ones(len(row)), (row, np.arange(len(row)))), shape) @ V
         nodes = classes.taxonomy.indices(classes.nodes).astype(np.int64)
         examples.keep(self, V, certificate, sp.eye_array(len(costs), format="csr"), nodes, b)
         self.costs_ = costs
@@ -145,20 +145,22 @@ class CostSensitiveSVM(CertifiedFit, RankingModel):
         loss = cast("Loss", self.loss)
         bound = examples.bounds(self.C)
         identity = sp.eye_array(len(costs), format="csr")
-        equal = given(1.0 - np.eye(len(costs)))
+        equal = bind_matrix(1.0 - np.eye(len(costs)))
         if self.method in ("rescaled", "equal") or len(costs) == 1:
-            cost = given(costs) if self.method == "rescaled" else equal
+            cost = bind_matrix(costs) if self.method == "rescaled" else equal
             problem = ContrastProblem(examples.inputs, examples.Y, identity, cost, bound, loss=loss)
             return problem, np.arange(len(bound))
         ranked = self.method == "ranked"
-        given_sets = cost_levels(costs) if ranked else pseudo_labels(costs)
-        row, chosen = given_sets.of_rows(examples.Y.indices)
+        label_sets = cost_levels(costs) if ranked else pseudo_labels(costs)
+        row, chosen = label_sets.of_rows(examples.Y.indices)
+        if not len(row):
+            raise DataError("no mistake about any row costs anything; then there is nothing to learn")
         problem = ContrastProblem(
             inputs=examples.inputs.take(row),
-            Y=given_sets.sets[chosen],
+            Y=label_sets.sets[chosen],
             Lambda=identity if ranked else possible_costs(costs),
             cost=equal,
-            bound=bound[row] * given_sets.weight[chosen],
+            bound=bound[row] * label_sets.weight[chosen],
             slack="pair" if ranked else "example",
             loss=loss,
         )
@@ -207,7 +209,7 @@ class CostSensitiveSVM(CertifiedFit, RankingModel):
         """Return the model that `to_state` described; what does not fit together is refused."""
         model = super().from_state(header, arrays)
         model.costs_ = arrays["costs"].astype(np.float64)
-        if model.costs_.shape != (len(model.classes_),) * 2:
+        if model.costs_.shape != (len(model.classes_),) * 2 or not np.isfinite(model.costs_).all():
             raise InvalidModelFileError("the costs do not fit the classes")
         if "costs" not in header["params"]:
             model.costs = model.costs_

@@ -283,16 +283,16 @@ class CostMatrix:
                 raise DataError(
                     f"the cost matrix has {len(self.costs)} rows but there are {q} classes; name them"
                 )
-            return given(self.costs)
+            return bind_matrix(self.costs)
         place = {name: i for i, name in enumerate(self.classes)}
         unknown = [name for name in classes if name not in place]
         if unknown:
             raise LabelError(f"the cost matrix has no row for class {unknown[0]!r}")
         order = [place[name] for name in classes]
-        return given(self.costs[np.ix_(order, order)])
+        return bind_matrix(self.costs[np.ix_(order, order)])
 
 
-def given(costs: FloatArray) -> BoundCost:
+def bind_matrix(costs: FloatArray) -> BoundCost:
     """A square matrix as bound costs; its diagonal is zero, and mistakes may cost nothing."""
     from scipy.sparse import csr_array, eye_array
 
