@@ -29,8 +29,9 @@ RESULTS = Path(__file__).parent / "results"
 
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all."""
-    from benchmarks import (, calibration, hierarchical, liblinear, problems
+    from benchmarks import (
         attributes,
+        calibration,
         descent,
         hierarchical,
         liblinear,
