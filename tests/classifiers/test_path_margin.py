@@ -99,8 +99,7 @@ def test_target_costs_make_the_programme_4_1(cost, loss, bias):
 def test_zero_one_is_the_target_that_needs_no_costs(loss):
     X, y = blobs()
     plain, costed = (
-        mg.PathMarginSVM(TREE, C=0.2, loss=loss, target_cost=cost).fit(X, y)
-        for cost in (None, "zero-one")
+        mg.PathMarginSVM(TREE, C=0.2, loss=loss, target_cost=cost).fit(X, y) for cost in (None, "zero-one")
     )
     np.testing.assert_allclose(costed.decision_function(X), plain.decision_function(X), atol=1e-9)
 
@@ -126,7 +125,9 @@ def test_labels_at_inner_nodes_cost_as_miscellaneous_classes():
     assert alone.predict(X).tolist() == ["a"] * len(X)
 
 
-@pytest.mark.parametrize(("loss", "cost"), [("hinge", None), ("psi", None), ("hinge", "symmetric-difference")])
+@pytest.mark.parametrize(
+    ("loss", "cost"), [("hinge", None), ("psi", None), ("hinge", "symmetric-difference")]
+)
 def test_a_similarity_is_as_its_vectors(loss, cost):
     points = mg.datasets.make_quadrants(24, random_state=0)
     X, y = points.X, points.y
@@ -151,7 +152,7 @@ def test_units_of_the_inputs_leave_the_bias_alone(scale):
 
 def test_a_shift_of_the_inputs_changes_the_bias_alone():
     X, y = blobs()
-    models = [mg.PathMarginSVM(TREE, **EXACT).fit(Z, y) for Z in (X, X + [1.0, -2.0, 3.0])]
+    models = [mg.PathMarginSVM(TREE, **EXACT).fit(Z, y) for Z in (X, X + np.array([1.0, -2.0, 3.0]))]
     np.testing.assert_allclose(models[1].weights_, models[0].weights_, atol=1e-3)
     assert models[1].certificate_.primal == pytest.approx(models[0].certificate_.primal, rel=1e-6)
 

@@ -105,11 +105,11 @@ def test_a_step_is_the_programme_2_12(bias, seed):
         c = other[-1] if bias else None
         assert upper(other[:2], c) >= psi.at(other[:2], c)[0] - 1e-9
     options = {"tol": 1e-9, "max_iter": 50_000, "rng": rng(), "dtype": np.float64}
-    step = (
-        solve_with_bias(above, layout, held=held, **options) if bias else solve(above, layout, **options)
-    )
+    step = solve_with_bias(above, layout, held=held, **options) if bias else solve(above, layout, **options)
     tree = Tree(EDGES, CLASSES)
-    names = [Taxonomy.from_edges(EDGES).name(v) for v in Descent.of(Taxonomy.from_edges(EDGES), CLASSES).nodes]
+    names = [
+        Taxonomy.from_edges(EDGES).name(v) for v in Descent.of(Taxonomy.from_edges(EDGES), CLASSES).nodes
+    ]
     number = [tree.number(v) for v in names]
     terms = list(zip(range(8), y, problem.bound, strict=True))
     pulls = [(i, number[p], number[q], price) for i, p, q, price in zip(*held, strict=True)]

@@ -1,0 +1,1 @@
+"""Tables of the documents, computed again from the data at hand: `python -m reproductions.NAME`."""
