@@ -152,7 +152,7 @@ def test_units_of_the_inputs_leave_the_bias_alone(scale):
 
 def test_a_shift_of_the_inputs_changes_the_bias_alone():
     X, y = blobs()
-    models = [mg.PathMarginSVM(TREE, **EXACT).fit(Z, y) for Z in (X, X + [1.0, -2.0, 3.0])]
+    models = [mg.PathMarginSVM(TREE, **EXACT).fit(Z, y) for Z in (X, X + np.array([1.0, -2.0, 3.0]))]
     np.testing.assert_allclose(models[1].weights_, models[0].weights_, atol=1e-3)
     assert models[1].certificate_.primal == pytest.approx(models[0].certificate_.primal, rel=1e-6)
 

@@ -53,8 +53,7 @@ def naive_path_margins(tree, X, terms, loss="hinge", bias=True, held=()):
 
     With `held`, of (row, j, t, price), the convex problem (2.12): price times the margin is added.
     """
-    n, d = X.shape
-    W = cp.Variable((len(tree.nodes), d))
+    W = cp.Variable((len(tree.nodes), X.shape[1]))
     b = cp.Variable(len(tree.nodes)) if bias else np.zeros(len(tree.nodes))
     value, constraints = 0.5 * cp.sum_squares(W), []
     for i, label, price in terms:

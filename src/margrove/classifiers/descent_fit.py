@@ -44,7 +44,7 @@ def read_examples(
 
 
 def against_costs(examples: Examples, target_cost: Any) -> Examples:
-    """Each row once for every class j, with the weight of its own times max cost - cost(y, j) (Wang 4.1; S.9).
+    """Each row once for every class j, its weight times max cost - cost(y, j) (Wang 4.1; S.9).
 
     A label at an inner node costs what its miscellaneous class would (T.3).
     """

@@ -41,7 +41,7 @@ class Examples:
     """From weights of the solver's inputs to those of features, or of rows with a similarity, if others."""
     similar: similarity.BoundSimilarity | None
     centre: NDArray[np.float64] | None = None
-    """What has been subtracted from every row: a bias makes up for it (E.15)."""
+    """What has been subtracted from every row: a bias makes up for it (D.11)."""
 
     @classmethod
     def read(

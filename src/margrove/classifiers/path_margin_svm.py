@@ -38,17 +38,16 @@ class PathMarginSVM(DescentFit):
     fit_intercept : bool
         Whether each node has a bias b, which is not penalised (D.8), as in the document.
     target_cost : None, or as `cost` of `HierarchicalSVM`
-        The loss that predictions are to make small, in place of zero-one (Wang 4.1; S.9). Each row then counts
-        for every class, in proportion to what that class is cheaper than the dearest mistake.
-    kernel, cache_size, tol, max_iter, n_jobs, warm_start, verbose,
-    random_state : as for `HierarchicalSVM`.
+        The loss that predictions are to make small, in place of zero-one (Wang 4.1; S.9). Each row then
+        counts for every class, in proportion to what that class is cheaper than the dearest mistake.
+    kernel, cache_size, tol, max_iter, n_jobs, warm_start, verbose, random_state : as for `HierarchicalSVM`.
 
     Attributes
     ----------
     classes_ : the labels, sorted;  taxonomy_ : the tree
     weights_ : W, features x nodes;  intercept_ : None, or b
-    certificate_ : primal, dual, gap, relative_gap, n_iter, status, seconds. For psi, `primal` is its objective
-        and `dual` bounds the last convex problem: how close this is to where no convex step goes lower, not to
+    certificate_ : primal, dual, gap, relative_gap, n_iter, status, seconds. For psi they are those of the
+        last convex problem: they tell how close this is to where no such step goes lower, not how close to
         the least of all values
     objectives_ : for psi, its objective at the hinge solution and at each better one after that
     """

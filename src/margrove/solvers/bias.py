@@ -6,8 +6,8 @@ Step k penalises rho/2 |b - b_k|^2, which is a constant input 1/sqrt(rho) and th
 its minimum has b = b_k + r/rho with r = sum alpha a (D.9). The dual of (D.8) is (D.7) with the constraint
 r = 0: `balanced` takes the steps' variables to that, and so gives the lower bound of the certificate.
 
-Where an offset G is made of contrasts that are held, G = -V(held), <b, r(held)> is part of the problem too, and
-the constraint is r = r(held) (S.8).
+Where an offset G is made of contrasts that are held, G = -V(held), <b, r(held)> is part of the problem too,
+and the constraint is r = r(held) (S.8).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def solve_with_bias(
 ) -> Solution:
     """Minimise `problem` over W and a bias of each column, from `start` and `bias` where these are given.
 
-    `held` has variables at their bounds, one an example, of contrasts whose margins are part of the objective.
+    `held` has variables at their bounds, one an example, of contrasts whose margins are in the objective.
     """
     began = time.perf_counter()
     b = np.zeros(layout.n_columns) if bias is None else bias
@@ -164,7 +164,7 @@ def imbalance(problem: ContrastProblem, duals: Duals) -> Array:
 
 
 def balanced(problem: ContrastProblem, duals: Duals, held: Duals | None = None) -> Duals:
-    """Variables near `duals` that are feasible and have no imbalance, or that of `held`; that if all fails."""
+    """Variables near `duals` that are feasible and have no imbalance, or that of `held`."""
     if held is not None and len(held.alpha):
         return _balanced_beside(problem, duals, held)
     even = duals._replace(alpha=_evened(_contrasts(problem, duals), duals.alpha))
@@ -201,7 +201,9 @@ def _balanced_beside(problem: ContrastProblem, duals: Duals, held: Duals) -> Dua
     place = np.full(n, -1)
     place[held.example] = np.arange(len(held.example))
     own = place[duals.example]
-    rest = Duals(*(part[~((own >= 0) & _same(duals, held, own))] for part in duals))
+    moved_on = (own < 0) | (duals.pos != held.pos[own]) | (duals.neg != held.neg[own])
+    example, pos, neg, alpha = (part[moved_on] for part in duals)
+    rest = Duals(example, pos, neg, alpha)
     own = place[rest.example]
     behind = sp.csr_array(
         ((own >= 0).astype(float), (np.arange(len(own)), np.maximum(own, 0))), (len(own), len(held.alpha))
@@ -214,12 +216,8 @@ def _balanced_beside(problem: ContrastProblem, duals: Duals, held: Duals) -> Dua
     most = max(1.0, float((moved / problem.bound).max(initial=0.0)))
     rest = rest._replace(alpha=alpha[: len(own)] / most)
     kept = held._replace(alpha=held.alpha - moved[held.example] / most)
-    return Duals(*(np.concatenate(parts) for parts in zip(rest, kept, strict=True)))
-
-
-def _same(duals: Duals, held: Duals, own: Array) -> Array:
-    same: Array = (duals.pos == held.pos[own]) & (duals.neg == held.neg[own])
-    return same
+    example, pos, neg, alpha = (np.concatenate(parts) for parts in zip(rest, kept, strict=True))
+    return Duals(example, pos, neg, alpha)
 
 
 def _contrasts(problem: ContrastProblem, duals: Duals) -> sp.csr_array:

@@ -47,7 +47,7 @@ def solve_psi(
     """Minimise (S.5) from the hinge solution, or from `start`, until no convex step is worth `tol`."""
     began = time.perf_counter()
     psi = PsiProblem(problem)
-    used, lower = 0, 0.0
+    used = 0
     options["dtype"] = np.float64  # differences of large numbers
 
     def told(progress: Progress) -> bool | None:
@@ -63,7 +63,7 @@ def solve_psi(
     value, held = psi.at(best.W, best.bias)
     objectives, primal, dual = [value], value, 0.0
     status: Status = best.certificate.status
-    worth = True
+    worth = value > 0
     while status == "converged" and worth:
         above, constant = psi.above(held)
         more = {"bias": best.bias, "held": held} if fit_intercept else {}
