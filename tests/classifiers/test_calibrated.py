@@ -204,6 +204,8 @@ def test_only_rows_like_those_to_come_are_held_out():
     assert sure > unsure + 0.1
     mostly = model.fit(X, y, calibration_weight=np.where(hard, 0.01, 1)).predict_proba(X_NEW)
     assert abs(mostly.max(axis=1).mean() - sure) < 0.05
+    alike = model.fit(X, y, calibration_weight=np.full(600, 1e-3)).predict_proba(X_NEW)
+    np.testing.assert_allclose(alike, model.fit(X, y).predict_proba(X_NEW), rtol=1e-9)
     for weight in (hard[:-1], -1.0 * hard, np.zeros(600)):
         with pytest.raises(DataError, match="calibration_weight"):
             model.fit(X, y, calibration_weight=weight)

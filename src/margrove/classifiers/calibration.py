@@ -131,7 +131,9 @@ def held_out_scores(
             if length is not None:
                 inputs = without_unseen(inputs, seen, length)
             scores[place[block]] = fitted._choice_scores(inputs)
-    return scores, number[chosen], (weight * share[rows])[chosen]
+    weight, share = weight[chosen], share[rows[chosen]]
+    counted = share * (weight.sum() / (weight @ share)) if len(chosen) else share  # as many rows as before
+    return scores, number[chosen], weight * counted
 
 
 def _enough(fold: Whole, most: int) -> Whole:
