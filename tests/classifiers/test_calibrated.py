@@ -87,7 +87,7 @@ def test_a_batch_of_one_is_as_a_batch_of_many(fitted, name, form, monkeypatch):
 
 def test_single_precision_weights_and_dense_rows_do_not_depend_on_the_batch(monkeypatch):
     monkeypatch.setattr("margrove.classifiers.examples.SMALL", 0)
-    model = mg.CalibratedTaxonomyClassifier(mg.HierarchicalSVM(TREE, tol=0.1), cv=2).fit(X[:100], Y[:100])
+    model = mg.CalibratedTaxonomyClassifier(mg.HierarchicalSVM(TREE, tol=0.1), folds=2).fit(X[:100], Y[:100])
     assert model.estimator_.weights_.dtype == np.float32
     many = model.predict_proba(X_NEW[:64])
     one = np.vstack([model.predict_proba(X_NEW[i : i + 1]) for i in range(64)])
@@ -153,11 +153,11 @@ def test_predictions_that_stop_hold_as_often_as_they_say(fitted):
 
 def test_names_of_nodes_are_like_the_labels():
     rows, paths = X[:60], [{"p": "a/p", "q": "a/q", "t": "t"}.get(label, f"b/{label}") for label in Y[:60]]
-    model = mg.CalibratedTaxonomyClassifier(cv=2).fit(rows, paths)
+    model = mg.CalibratedTaxonomyClassifier(folds=2).fit(rows, paths)
     assert set(node_labels(model.estimator_)) == {"root", "a", "b", "t", *paths}
     assert set(model.predict(rows, confidence=1)) <= {"root", "a", "b", "t", *paths}
     levels = np.array([path.split("/") if "/" in path else [path, None] for path in paths], object)
-    by_level = mg.CalibratedTaxonomyClassifier(cv=2).fit(rows, levels)
+    by_level = mg.CalibratedTaxonomyClassifier(folds=2).fit(rows, levels)
     assert set(node_labels(by_level.estimator_)) == {"root", "a", "b", "t", *paths}
     truth = mg.metrics.evaluate(paths, model.predict(rows, confidence=0.9), taxonomy=model.taxonomy_)
     assert truth["hierarchical_precision"] > 0.9
@@ -166,7 +166,7 @@ def test_names_of_nodes_are_like_the_labels():
 def test_labels_at_inner_nodes():
     y = np.where((np.arange(600) % 5 == 0) & np.isin(Y, ["u", "v", "w"]), "b", Y)
     for estimator in (mg.HierarchicalSVM(TREE, tol=0.1), mg.PathMarginSVM(TREE, tol=0.1)):
-        model = mg.CalibratedTaxonomyClassifier(estimator, cv=2).fit(X, y)
+        model = mg.CalibratedTaxonomyClassifier(estimator, folds=2).fit(X, y)
         P = model.predict_proba(X)
         np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-12)
         at_inner = P[:, model.classes_.tolist().index("b")]
@@ -178,7 +178,7 @@ def test_labels_at_inner_nodes():
 
 def test_weights_are_repetitions_and_the_order_of_rows_does_not_matter():
     weight = np.arange(200) % 3
-    classifier = mg.CalibratedTaxonomyClassifier(mg.HierarchicalSVM(TREE, tol=0.1), cv=2)
+    classifier = mg.CalibratedTaxonomyClassifier(mg.HierarchicalSVM(TREE, tol=0.1), folds=2)
     whole = clone(classifier).fit(X[:200], Y[:200], sample_weight=weight)
     order = np.random.default_rng(0).permutation(np.repeat(np.arange(200), weight))
     again = classifier.fit(X[order], Y[order])
@@ -204,6 +204,8 @@ def test_only_rows_like_those_to_come_are_held_out():
     assert sure > unsure + 0.1
     mostly = model.fit(X, y, calibration_weight=np.where(hard, 0.01, 1)).predict_proba(X_NEW)
     assert abs(mostly.max(axis=1).mean() - sure) < 0.05
+    alike = model.fit(X, y, calibration_weight=np.full(600, 1e-3)).predict_proba(X_NEW)
+    np.testing.assert_allclose(alike, model.fit(X, y).predict_proba(X_NEW), rtol=1e-9)
     for weight in (hard[:-1], -1.0 * hard, np.zeros(600)):
         with pytest.raises(DataError, match="calibration_weight"):
             model.fit(X, y, calibration_weight=weight)
@@ -280,7 +282,7 @@ def test_there_and_back(fitted, name, tmp_path):
 def test_hostile_states_are_refused(fitted):
     several = mg.HierarchicalSVM().fit(X, [[label] for label in Y.tolist()])
     changes = [
-        {"cv": "3"}, {"decode": "worst"}, {"evidence": None}, {"evidence": -1.0}, {"evidence": np.nan},
+        {"folds": "3"}, {"decode": "worst"}, {"evidence": None}, {"evidence": -1.0}, {"evidence": np.nan},
         {"estimator": loading.describe(several)[0]}, {"estimator": {"kind": "TableModel"}}, {"estimator": 1},
     ]  # fmt: skip
     header, arrays = loading.describe(fitted["ranking"])
@@ -296,8 +298,8 @@ def test_hostile_states_are_refused(fitted):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"cv": 1}, "cv is 1"),
-        ({"cv": 2.5}, "cv is 2.5"),
+        ({"folds": 1}, "folds is 1"),
+        ({"folds": 2.5}, "folds is 2.5"),
         ({"decode": "greedy"}, "decode is 'greedy'"),
         ({"estimator": LogisticRegression()}, "expected a classifier of this package"),
     ],

@@ -49,6 +49,7 @@ import margrove as mg
         mg.PathSearch(mg.HierarchicalSVM(), (0.1, 1.0), cv=2),
         mg.CalibratedTaxonomyClassifier(),
         mg.CalibratedTaxonomyClassifier(mg.PathMarginSVM(), cv=2),
+        mg.CalibratedTaxonomyClassifier(mg.HierarchicalSVM(tol=0.1), folds=2),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):

@@ -37,7 +37,7 @@ def test_every_method_has_probabilities(call, shop, tmp_path, method):
     model = mg.load(target).classifier
     assert type(model.estimator_).__name__ == METHODS[method]
     assert "probabilities" in call("info", target).out
-    assert call("info", target, "--json").json["probabilities"] == {"cv": 5, "decode": "best-path"}
+    assert call("info", target, "--json").json["probabilities"] == {"folds": 5, "decode": "best-path"}
     scored = call("predict", target, shop / "data.csv", "--scores").out.splitlines()[1:]
     assert all(0 < float(line.rpartition(",")[2]) <= 1 for line in scored)
     sure = call("predict", target, shop / "data.csv", "--confidence", "1", "--scores").out.splitlines()[1:]

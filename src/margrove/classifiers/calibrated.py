@@ -44,7 +44,7 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
     ----------
     estimator : classifier of one label a row
         Any of this package; `HierarchicalSVM()` by default. It is fitted to all rows, and once for each fold.
-    cv : int
+    folds : int
         Parts that the rows are dealt to. They are held out in turn until there are enough rows.
     decode : "best-path" or "steps"
         Whether `predict` gives the most probable class (Q.6), or that to which steps to the best child lead.
@@ -55,9 +55,9 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
     calibration_ : the steepness of each depth
     """
 
-    def __init__(self, estimator: Any = None, *, cv: int = 5, decode: str = "best-path") -> None:
+    def __init__(self, estimator: Any = None, *, folds: int = 5, decode: str = "best-path") -> None:
         self.estimator = estimator
-        self.cv = cv
+        self.folds = folds
         self.decode = decode
 
     estimator_: ClassModel
@@ -116,9 +116,9 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
         its share in learning the probabilities, 0 for those never held out. `watch` is passed to the fit to
         all rows.
         """
-        check_count(self, "cv")
-        if self.cv < 2:
-            raise ValueError(f"cv is {self.cv!r}; expected at least 2 folds")
+        check_count(self, "folds")
+        if self.folds < 2:
+            raise ValueError(f"folds is {self.folds!r}; expected at least 2")
         check_choice(self, decode=("best-path", "steps"))
         estimator = HierarchicalSVM() if self.estimator is None else self.estimator
         if not isinstance(estimator, ClassModel):
@@ -135,7 +135,9 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
             numbers = number_labels(y, self.classes_).numbers
             weight = read_weights(sample_weight, X.shape[0])
             share = _read_share(calibration_weight, X.shape[0])
-            scores, right, weight = held_out_scores(self.estimator_, X, numbers, weight, share, int(self.cv))
+            scores, right, weight = held_out_scores(
+                self.estimator_, X, numbers, weight, share, int(self.folds)
+            )
             self.calibration_ = Calibration.fit(self.estimator_, scores, right, weight)
         return self
 
@@ -269,7 +271,7 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
 
         check_is_fitted(self, "estimator_")
         estimator, arrays = loading.describe(self.estimator_)
-        header = {"cv": int(self.cv), "decode": self.decode, "estimator": estimator}
+        header = {"folds": int(self.folds), "decode": self.decode, "estimator": estimator}
         header["evidence"] = self.calibration_.evidence
         return header, pack_part("estimator", arrays) | {"steepness": self.calibration_.steepness}
 
@@ -281,9 +283,11 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
         estimator = loading.restore(header["estimator"], unpack_part("estimator", arrays))
         if not isinstance(estimator, ClassModel) or estimator._form != "label":
             raise InvalidModelFileError(f"a {type(estimator).__name__} has no probabilities of single labels")
-        if type(header["cv"]) is not int or header["decode"] not in ("best-path", "steps"):
-            raise InvalidModelFileError(f"cv={header['cv']!r}, decode={header['decode']!r} are not valid")
-        model = cls(estimator, cv=header["cv"], decode=header["decode"])
+        if type(header["folds"]) is not int or header["decode"] not in ("best-path", "steps"):
+            raise InvalidModelFileError(
+                f"folds {header['folds']!r} or decode {header['decode']!r} is not valid"
+            )
+        model = cls(estimator, folds=header["folds"], decode=header["decode"])
         model.estimator_ = estimator
         model.calibration_ = Calibration.from_state(estimator, header["evidence"], arrays["steepness"])
         return model

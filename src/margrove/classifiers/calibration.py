@@ -92,7 +92,7 @@ def descent_of(model: ClassModel) -> Descent:
 
 
 def held_out_scores(
-    model: ClassModel, X: Any, number: Whole, weight: Array, share: Array, cv: int
+    model: ClassModel, X: Any, number: Whole, weight: Array, share: Array, folds: int
 ) -> tuple[NDArray[Any], Whole, Array]:
     """Scores of rows by fits that did not see them, the numbers of their classes, and their weights.
 
@@ -104,7 +104,7 @@ def held_out_scores(
     kernel = similarity.get(model.kernel)
     rows, weight = distinct_rows(identities(kernel, X), Y, weight)
     number = number[rows]
-    fold = deal_by_class(number, cv, share[rows] > 0)
+    fold = deal_by_class(number, folds, share[rows] > 0)
     if q > 1 and not (fold >= 0).any():
         raise DataError(
             f"n_samples={n}: no class has two different rows of which one can be held out to learn "
@@ -119,11 +119,11 @@ def held_out_scores(
     for learn, out in splits(fold):
         out = out[place[out] >= 0]
         if not len(out):
-            break
+            continue
         fitted = clone(model).set_params(taxonomy=model.taxonomy_)
         learned = _take(kernel, X, rows[learn], rows[learn])
         fitted.fit(learned, model.classes_[number[learn]], weight[learn])
-        seen = None if length is None else (abs(learned).sum(axis=0) > 0).astype(learned.dtype)
+        seen: Any = None if length is None else (abs(learned).sum(axis=0) > 0).astype(learned.dtype)
         step = max(1, ROWS // max(width, 1))
         for start in range(0, len(out), step):
             block = out[start : start + step]
@@ -131,11 +131,13 @@ def held_out_scores(
             if length is not None:
                 inputs = without_unseen(inputs, seen, length)
             scores[place[block]] = fitted._choice_scores(inputs)
-    return scores, number[chosen], (weight * share[rows])[chosen]
+    weight, share = weight[chosen], share[rows[chosen]]
+    counted = share * (weight.sum() / (weight @ share)) if len(chosen) else share  # as many rows as before
+    return scores, number[chosen], weight * counted
 
 
 def _enough(fold: Whole, most: int) -> Whole:
-    """Some of the rows of as few folds as hold enough rows, and no fewer than fit into memory."""
+    """Some of the rows of as few folds as hold enough rows, and no more than fit into memory."""
     most = min(most, ENOUGH)
     n_folds = 1 + int(np.searchsorted(np.cumsum(np.bincount(fold[fold >= 0])), most))
     held = np.flatnonzero((fold >= 0) & (fold < n_folds))

@@ -29,7 +29,7 @@ def describe_model(path: str | os.PathLike[str]) -> dict[str, Any]:
         "taxonomy": _taxonomy(classifier["classes"]["taxonomy"]),
         "attribute_weights": classifier.get("attribute_weights"),
         "certificate": classifier.get("certificate"),
-        "probabilities": calibration and {name: calibration[name] for name in ("cv", "decode")},
+        "probabilities": calibration and {name: calibration[name] for name in ("folds", "decode")},
         "arrays": {name: list(array.shape) for name, array in arrays.items()},
         "versions": header.get("versions", {}),
     }
