@@ -8,6 +8,7 @@ steps: the question is what a given accuracy costs, not what accuracy there is.)
 
 from __future__ import annotations
 
+import sys
 import tarfile
 import tempfile
 from collections.abc import Callable
@@ -144,6 +145,7 @@ def compare(problem: SetProblem) -> dict[str, Any]:
         found = mg.metrics.node_precision_recall_f1(
             problem.y_test, model.predict(problem.X_test), problem.taxonomy
         )
+        print(f"  {problem.name}: {name}, {seconds:.2f} s, F1 {found.f1:.4f}", file=sys.stderr, flush=True)
         result[f"{name}_seconds"] = seconds
         result.update({f"{name}_{part}": getattr(found, part) for part in ALSO})
         if model.certificate_ is not None:

@@ -4,7 +4,8 @@ python -m reproductions.node_areas [enron] [imclef07a] [cellcycle-funcat] [cellc
 
 `SubtreeSVM` learns with balanced node costs, and its margins are calibrated on rows held out. Width and C are
 chosen by the area on the validation part; where the files have none, a third of the training part is taken
-for it. Then training and validation parts are learned together, and the test part is looked at once. Files
+for it. The Gene Ontology, where a fit takes a minute, has the width and C that the same genes choose for
+FunCat. Then training and validation parts are learned together, and the test part is looked at once. Files
 are those of the folder that MARGROVE_DATA names (default `../shared/data` beside the checkout).
 """
 
@@ -43,6 +44,7 @@ class Benchmark(NamedTuple):
     """AU(PRC) of the coherent neural network of Giunchiglia and Lukasiewicz (2020)."""
     rates: tuple[float, ...] = RATES
     prices: tuple[float, ...] = PRICES
+    tol: float = 0.02
 
 
 def _clus(kind: str, name: str) -> tuple[str, str, str, str]:
@@ -64,7 +66,7 @@ BENCHMARKS = {
         (1.0,),
     ),
     "cellcycle-funcat": Benchmark(*_clus("FUN", "cellcycle_FUN"), 0.255),
-    "cellcycle-go": Benchmark(*_clus("GO", "cellcycle_GO"), None, (2.0,), (1.0,)),
+    "cellcycle-go": Benchmark(*_clus("GO", "cellcycle_GO"), None, (2.0,), (1.0,), 0.05),
 }
 
 
@@ -85,7 +87,7 @@ def read(benchmark: Benchmark) -> list[tuple[Any, list[list[str]], mg.Taxonomy]]
     return [(X, y, taxonomy) for X, y in rows]
 
 
-def model(taxonomy: mg.Taxonomy, X: Any, rate: float, C: float) -> Any:
+def model(taxonomy: mg.Taxonomy, X: Any, rate: float, C: float, tol: float) -> Any:
     """Rows of length one, standardised before where they are dense, and the classifier."""
     svm = mg.SubtreeSVM(
         taxonomy,
@@ -95,7 +97,7 @@ def model(taxonomy: mg.Taxonomy, X: Any, rate: float, C: float) -> Any:
         kernel=mg.similarity.gaussian(rate=rate),
         calibrate=True,
         cache_size=2000,
-        tol=0.02,
+        tol=tol,
     )
     if sp.issparse(X):
         return make_pipeline(Normalizer(), svm)
@@ -119,19 +121,20 @@ def measure(name: str) -> dict[str, Any]:
     (X, y, taxonomy), (X_valid, y_valid, _), (X_test, y_test, _) = read(benchmark)
     began = time.process_time()
     tried = {}
-    for rate, C in product(benchmark.rates, benchmark.prices):
-        fitted = model(taxonomy, X, rate, C).fit(X, y)
+    pairs = list(product(benchmark.rates, benchmark.prices))
+    for rate, C in pairs if len(pairs) > 1 else ():
+        fitted = model(taxonomy, X, rate, C, benchmark.tol).fit(X, y)
         tried[rate, C] = area(fitted, X_valid, y_valid, taxonomy)
         print(f"  {name}: rate {rate:g}, C {C:g}: {tried[rate, C]:.4f} on the validation part", flush=True)
-    rate, C = max(tried, key=lambda pair: tried[pair])
+    rate, C = max(pairs, key=lambda pair: tried.get(pair, 0.0))
     X_all = stacked(X, X_valid)
-    fitted = model(taxonomy, X_all, rate, C).fit(X_all, [*y, *y_valid])
+    fitted = model(taxonomy, X_all, rate, C, benchmark.tol).fit(X_all, [*y, *y_valid])
     return {
         "data": name,
         "nodes": taxonomy.n_nodes - 1,
         "rate": rate,
         "C": C,
-        "valid": tried[rate, C],
+        "valid": tried.get((rate, C)),
         "test": area(fitted, X_test, y_test, taxonomy),
         "published": benchmark.published,
         "seconds": time.process_time() - began,

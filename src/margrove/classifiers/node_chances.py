@@ -19,7 +19,7 @@ Array = NDArray[Any]
 SPREAD = 1.0  # variance of slopes about the common one
 LOOSE = 100.0  # variance of offsets about the log-odds
 STEPS = 100  # of Newton
-SMALL = 1e-8  # a step at which to stop
+SMALL = 1e-5  # a step at which to stop
 
 
 @dataclass(frozen=True)
