@@ -26,8 +26,7 @@ import margrove as mg
         mg.HierarchicalSVM(slack="pair"),
         mg.HierarchicalSVM(loss="squared-hinge", sharing=0.5),
         mg.HierarchicalPerceptron(),
-        mg.HierarchicalPerceptron(update="online", kernel="polynomial"),
-        mg.HierarchicalPerceptron(update="minover"),
+        mg.HierarchicalPerceptron(update="minover", kernel="polynomial"),
         mg.Hieron(),
         mg.PathMarginSVM(),
     ]
