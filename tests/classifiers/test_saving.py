@@ -58,6 +58,25 @@ def assert_same(loaded, model):
     assert loaded.taxonomy_ == model.taxonomy_
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        mg.HierarchicalSVM(fit_intercept=True),
+        mg.HierarchicalSVM(fit_intercept=True, kernel="gaussian"),
+        mg.PathMarginSVM(C=0.1, loss="psi", target_cost=mg.costs.tree()),
+        mg.PathMarginSVM(loss="psi", kernel="gaussian"),
+    ],
+    ids=repr,
+)
+def test_a_bias_comes_back(model, tmp_path):
+    targets = TARGETS["paths"]
+    model.fit(X, targets).save(tmp_path / "model.mg")
+    loaded = mg.load(tmp_path / "model.mg")
+    assert_same(loaded, model)
+    np.testing.assert_array_equal(loaded.intercept_, model.intercept_)
+    assert loaded.intercept_.any()
+
+
 ESTIMATORS = [mg.HierarchicalSVM, mg.HierarchicalPerceptron, mg.Hieron]
 
 

@@ -28,7 +28,23 @@ import margrove as mg
         mg.HierarchicalPerceptron(),
         mg.HierarchicalPerceptron(update="minover", kernel="polynomial"),
         mg.Hieron(),
+        mg.HierarchicalSVM(attributes="learned"),
         mg.PathMarginSVM(),
+        mg.SubtreePerceptron(max_iter=300),
+        mg.SubtreePerceptron(update="hard", blocks=2),
+        mg.SubtreeSVM(),
+        mg.SubtreeSVM(algorithm="marginal", node_weight="balanced"),
+        mg.DivideAndConquerSVM(),
+        mg.TransferSVM(),
+        mg.OrthogonalTransferSVM(alpha="auto"),
+        mg.HierarchicalSVM(fit_intercept=True),
+        mg.PathMarginSVM(),
+        mg.PathMarginSVM(loss="psi", fit_intercept=False),
+        mg.CostSensitiveSVM(),
+        mg.CostSensitiveSVM(method="ranked", fit_intercept=False),
+        mg.PathSearch(mg.HierarchicalSVM(), (0.1, 1.0), cv=2),
+        mg.CalibratedTaxonomyClassifier(),
+        mg.CalibratedTaxonomyClassifier(mg.PathMarginSVM(), cv=2),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):

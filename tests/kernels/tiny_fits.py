@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 
 import margrove as mg
-from margrove.kernels import block, online, passes, scores, strings
+from margrove.kernels import block, online, passes, scores, strings, subtrees
 from margrove.similarity.strings import encode
 from oracles.problems import mixed_case
 
@@ -26,7 +26,7 @@ def signatures():
     from numba import types
 
     found = {}
-    for room in (block, online, passes, scores, strings):
+    for room in (block, online, passes, scores, strings, subtrees):
         for name, function in vars(room).items():
             if hasattr(function, "signatures"):
                 plain = {tuple(map(types.unliteral, signature)) for signature in function.signatures}
@@ -42,6 +42,20 @@ def objectives(tolerances):
             model = case.estimator(tol=tol, max_iter=30, n_jobs=1 + k % 2, warm_start=True)
             for C in (case.C, case.C / 2):
                 model.set_params(C=C).fit(case.X.astype(np.float32), case.y, case.weight)
+            found.append(model.certificate_.primal)
+    return found
+
+
+def sets_of_nodes():
+    """Fits over closed sets, whose kernels have double precision alone."""
+    case = mixed_case(0)
+    X, y = case.X.astype(np.float32), [[label] for label in mixed_case(0).y]
+    found = []
+    for kernel in ("linear", "gaussian"):
+        perceptron = mg.SubtreePerceptron(max_iter=20, kernel=kernel).fit(X, y)
+        assert perceptron.n_iter_ == 20
+        for settings in ({}, {"algorithm": "marginal"}, {"scaling": "slack"}):
+            model = mg.SubtreeSVM(kernel=kernel, tol=0.05, **settings).fit(X, y)
             found.append(model.certificate_.primal)
     return found
 
@@ -73,6 +87,7 @@ def subsequences():
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # fits cut short; kernels that cannot be cached with bounds checked
     result = {"objectives": objectives(map(float, sys.argv[1:])), "subsequences": subsequences()}
+    result["sets"] = sets_of_nodes()
     result["perceptrons"] = perceptrons(map(float, sys.argv[1:]))
     result["signatures"] = signatures()
     print(json.dumps(result))

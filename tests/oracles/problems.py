@@ -13,6 +13,7 @@ from margrove.objective.contrasts import ContrastProblem
 from margrove.objective.inputs import Vectors
 from margrove.outputs.layout import Layout, arrange, typed
 from margrove.outputs.ranking import costs_of, inputs_of, targets_of
+from margrove.outputs.subtrees import Subtrees
 from margrove.outputs.tables import Problem
 from margrove.solvers import dual_ascent
 from margrove.taxonomy import attributes, costs
@@ -262,3 +263,15 @@ def random_edges(rng, shape: str) -> list:
         graph = any(sum(child == node for _, child in edges) > 1 for node in naive_nodes(edges))
         if 3 <= len(naive_classes(edges)) <= 6 and graph == (shape == "dag"):
             return edges
+
+
+def random_tree_output(rng, n: int) -> Subtrees:
+    """The subtrees output of a random tree of n nodes below the root."""
+    edges = [(int(rng.integers(v)), v) for v in range(1, n + 1)]
+    taxonomy = mg.Taxonomy.from_edges(edges)
+    return Subtrees.of(taxonomy, taxonomy.nodes)
+
+
+def random_closed_sets(rng, output: Subtrees, n: int) -> np.ndarray:
+    """Random sets of outputs that hold what is above their members."""
+    return output.best_of_tree(rng.standard_normal((n, len(output))))

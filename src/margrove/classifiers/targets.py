@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,11 @@ class Classes:
     taxonomy: Taxonomy
     """The user's, with a miscellaneous class below every inner node that is a label; else made from `y`."""
     form: Form
+
+    def numbers(self, of: Classes) -> NDArray[np.intp]:
+        """The places of other classes among these."""
+        place = {node: k for k, node in enumerate(self.nodes)}
+        return np.array([place[node] for node in of.nodes], np.intp)
 
 
 def read_targets(
@@ -69,6 +74,23 @@ def check_taxonomy(taxonomy: Any) -> None:
             f"taxonomy is {taxonomy!r}; expected a margrove.Taxonomy, None or 'flat'. Taxonomy.from_edges, "
             "from_paths, from_dict and from_file make one"
         )
+
+
+def with_unseen(classes: Classes) -> Classes:
+    """These and all other terminal nodes of their taxonomy, by the taxonomy's names."""
+    if classes.form == "indicator":
+        raise LabelError("y has a column for each class; to predict others, give it as lists of labels")
+    known = set(classes.nodes)
+    unseen = [node for node in classes.taxonomy.classes if node not in known]
+    labels = [*classes.labels.tolist(), *map(classes.taxonomy.as_label, unseen)]
+    nodes = [*classes.nodes, *unseen]
+    order = sorted_places(labels)
+    array = np.empty(len(labels), dtype=object)
+    array[:] = [labels[k] for k in order]
+    kind = classes.labels.dtype.kind
+    if kind != "O" and len({type(label) for label in labels}) == 1:
+        array = np.array(array.tolist())
+    return replace(classes, labels=array, nodes=tuple(nodes[k] for k in order))
 
 
 def number_labels(y: Any, classes: NDArray[Any]) -> LabelSets:

@@ -119,6 +119,10 @@ class Subtrees:
             wanted[level] &= wanted[self.parent[level]]
         return wanted
 
+    def best_of_tree(self, scores: Array) -> Sets:
+        """The best set of each row among those closed along first parents, in a tree all there are (U.3)."""
+        return np.ascontiguousarray(self._down(self.gains(scores) > 0).T)
+
     def best_two(self, scores: Array) -> tuple[Sets, Sets]:
         """The best set of each row and the second best (U.3, U.4), among those closed along first parents."""
         gains = self.gains(scores)
@@ -146,13 +150,41 @@ class Subtrees:
         result: Array = margins.T
         if self.is_tree:
             return result
-        for child, parents in self._edges_down:
-            result[:, child] = np.minimum(result[:, child], result[:, parents].min(axis=1))
+        result = self.lowered(result)
         best = self.best(scores)
         tiny = np.finfo(result.dtype).tiny
         return np.where(best, np.maximum(result, tiny), np.minimum(result, 0))
 
+    @cached_property
+    def size(self) -> Whole:
+        """How many outputs are at or below each in `preorder`, along first parents."""
+        size = np.ones(len(self), np.int64)
+        for v in range(len(self) - 1, -1, -1):
+            if self.parent[v] >= 0:
+                size[self.parent[v]] += size[v]
+        return size[self.preorder]
+
+    @cached_property
+    def preorder(self) -> Whole:
+        """The outputs so that all below one, along first parents, follow it."""
+        below: list[list[int]] = [[] for _ in range(len(self) + 1)]
+        for v in range(len(self) - 1, -1, -1):
+            below[self.parent[v]].append(v)  # the last list is that of the root
+        order: list[int] = []
+        waiting = below[-1]
+        while waiting:
+            order.append(waiting.pop())
+            waiting += below[order[-1]]
+        return np.array(order, np.int64)
+
     # --- on graphs ---
+
+    def lowered(self, scores: Array) -> Array:
+        """Scores (rows x outputs) lowered where they would be higher than what is above."""
+        lowered = scores.copy()
+        for child, parents in self._edges_down:
+            lowered[:, child] = np.minimum(lowered[:, child], lowered[:, parents].min(axis=1))
+        return lowered
 
     @cached_property
     def _edges_down(self) -> list[tuple[int, Whole]]:
@@ -164,7 +196,7 @@ class Subtrees:
 
     def best(self, scores: Array) -> Sets:
         """The best set of each row (U.1): of two equally good ones, the smaller."""
-        best = np.ascontiguousarray(self._down(self.gains(scores) > 0).T)
+        best = self.best_of_tree(scores)
         if self.is_tree:
             return best
         # what is best among more sets is best, if it is one of these

@@ -176,6 +176,11 @@ class SymmetricDifference:
         s = volume[ancestors.indices]
         return _on_ancestors(ancestors, self.c_miss * s, self.c_extra * s)
 
+    def of_nodes(self, taxonomy: Taxonomy, nodes: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """What missing and what adding each node of the taxonomy costs; only these nodes need a volume."""
+        volume = _node_weights(taxonomy, self.volumes, "volumes", np.asarray(nodes, dtype=np.int64))
+        return self.c_miss * volume, self.c_extra * volume
+
     def set_cost(self, taxonomy: Taxonomy, right: Iterable[Name], predicted: Iterable[Name]) -> float:
         """The cost of a predicted label set where another is right (C.4, Cai 3.11)."""
         mine = {v for y in right for v in taxonomy.ancestors(y)}
@@ -272,8 +277,6 @@ class CostMatrix:
 
     def bind(self, taxonomy: Taxonomy | None, classes: Sequence[Name]) -> BoundCost:
         """The rows and columns of these classes; without names, the matrix is in the order of `classes`."""
-        from scipy.sparse import csr_array, eye_array
-
         class_taxonomy(taxonomy, classes)
         q = len(classes)
         if self.classes is None:
@@ -281,20 +284,26 @@ class CostMatrix:
                 raise DataError(
                     f"the cost matrix has {len(self.costs)} rows but there are {q} classes; name them"
                 )
-            costs = self.costs
-        else:
-            place = {name: i for i, name in enumerate(self.classes)}
-            unknown = [name for name in classes if name not in place]
-            if unknown:
-                raise LabelError(f"the cost matrix has no row for class {unknown[0]!r}")
-            order = [place[name] for name in classes]
-            costs = self.costs[np.ix_(order, order)]
-        everywhere = np.tile(np.arange(q, dtype=np.int32), q)
-        ptr = np.arange(0, q * q + 1, q, dtype=np.int32)
-        left = csr_array((-costs.ravel(), everywhere, ptr), shape=(q, q))
-        right = eye_array(q, format="csr")
-        right.data[:] = 0.0  # the pattern alone: left holds the whole cost
-        return BoundCost(np.zeros(q), np.zeros(q), left, right)
+            return given(self.costs)
+        place = {name: i for i, name in enumerate(self.classes)}
+        unknown = [name for name in classes if name not in place]
+        if unknown:
+            raise LabelError(f"the cost matrix has no row for class {unknown[0]!r}")
+        order = [place[name] for name in classes]
+        return given(self.costs[np.ix_(order, order)])
+
+
+def given(costs: FloatArray) -> BoundCost:
+    """A square matrix as bound costs; its diagonal is zero, and mistakes may cost nothing."""
+    from scipy.sparse import csr_array, eye_array
+
+    q = len(costs)
+    everywhere = np.tile(np.arange(q, dtype=np.int32), q)
+    ptr = np.arange(0, q * q + 1, q, dtype=np.int32)
+    left = csr_array((-costs.ravel(), everywhere, ptr), shape=(q, q))
+    right = eye_array(q, format="csr")
+    right.data[:] = 0.0  # the pattern alone: left holds the whole cost
+    return BoundCost(np.zeros(q), np.zeros(q), left, right)
 
 
 def _below_root(ancestors: SparseMatrix) -> NDArray[np.int32]:
