@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from margrove.objective.contrasts import ContrastProblem
 from margrove.objective.inputs import Similarities, Vectors
 from margrove.objective.losses import Loss
 from margrove.outputs.descent import Descent
+from margrove.outputs.layout import Layout, arrange
 from margrove.taxonomy import costs
 
 if TYPE_CHECKING:
@@ -104,8 +106,8 @@ class Step:
 
     def problem(
         self, examples: Examples, bound: NDArray[np.float64], loss: Loss
-    ) -> tuple[ContrastProblem, sp.csr_array]:
-        """The flat problem (S.4), and what takes its W to weights of the examples' inputs.
+    ) -> tuple[ContrastProblem, Layout, sp.csr_array]:
+        """The flat problem (S.4), its layout, and what takes its W to weights of the examples' inputs.
 
         Its inputs are those that its rows have, and what one of them has alone is one input.
         """
@@ -116,15 +118,23 @@ class Step:
             inputs = Vectors(merged)
         else:
             expand = sp.csr_array((np.ones(n), (self.rows, np.arange(n))), shape=(len(bound), n))
+        Lambda, cost, layout = _flat(k)
         problem = ContrastProblem(
             inputs=inputs,
             Y=sp.csr_array((np.ones(n), self.child, np.arange(n + 1)), shape=(n, k)),
-            Lambda=sp.eye_array(k, format="csr"),
-            cost=costs.zero_one().bind(None, range(k)),
+            Lambda=Lambda,
+            cost=cost,
             bound=bound[self.rows],
             loss=loss,
         )
-        return problem, expand
+        return problem, layout, expand
+
+
+@cache
+def _flat(k: int) -> tuple[sp.csr_array, Any, Layout]:
+    """Attributes, costs and layout of k outputs that share nothing; most groups of siblings are as small."""
+    Lambda = sp.eye_array(k, format="csr")
+    return Lambda, costs.zero_one().bind(None, range(k)), arrange(Lambda, np.float64)
 
 
 def steps_of(examples: Examples, descent: Descent) -> list[Step]:

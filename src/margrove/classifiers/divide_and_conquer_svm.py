@@ -15,7 +15,6 @@ from margrove.objective.certificate import Certificate
 from margrove.objective.inputs import Similarities
 from margrove.objective.losses import LOSSES, Loss, loss_of
 from margrove.outputs.descent import Descent
-from margrove.outputs.layout import arrange
 from margrove.taxonomy import Taxonomy
 from margrove.taxonomy.build import Name
 
@@ -29,8 +28,7 @@ class DivideAndConquerSVM(DescentFit):
     minimise  sum_v 1/2 |W_v|^2 + C sum_i weight_i phi(max {1 - s_t + s_j : j sibling of t})         (S.4)
     over parents v and rows i whose path goes through v to its child t,     s = W_v x_i
 
-    Parents share nothing, so their problems are small and are solved in threads. It is the fastest of the
-    methods that use the taxonomy.
+    Parents share nothing, so their problems are small and are solved in threads.
 
     Parameters
     ----------
@@ -93,10 +91,10 @@ class DivideAndConquerSVM(DescentFit):
         found = [_nothing(primal) for primal in unlearned]
 
         def learn(k: int, told: Watch) -> None:
-            problem, expand = steps[k].problem(examples, bound, loss)
+            problem, layout, expand = steps[k].problem(examples, bound, loss)
             solution = dual_ascent.solve(
                 problem,
-                arrange(problem.Lambda, np.float64),
+                layout,
                 tol=float(self.tol),
                 max_iter=int(self.max_iter),
                 rng=np.random.default_rng([seed, k]),

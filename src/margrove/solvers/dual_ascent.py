@@ -35,7 +35,7 @@ STEPS = 15  # of the small problem of one example, at one visit
 START = 0.1  # psi that the first pass leaves alone, in units of the margin
 SETTLED = 0.2  # examples with psi below this share of the average gap are left alone
 KNOWN = 0.7  # share of the gap from which on known contrasts are worth MORE passes between two searches
-MORE = 3
+MORE = 10
 SLOW = 3  # rounds that do not halve the gap before all variables are moved together
 CLIMBS = 10  # of these one after the other, while each closes the share WORTH of the gap
 WORTH = 0.05
@@ -170,8 +170,10 @@ class _Ascent:
 
     def visit(self, examples: NDArray[np.int64], *, full: bool, eps: float) -> None:
         """Solve the small problems of these examples, in a random order."""
+        if not len(examples):
+            return
         block = np.arange(len(examples)) // NEIGHBOURS
-        place = self.rng.permutation(block[-1] + 1 if len(block) else 0)
+        place = self.rng.permutation(block[-1] + 1)
         if full and len(examples) == self.n:  # a first pass by neighbours would learn one region at a time
             order = self.rng.permutation(examples)
         else:

@@ -83,11 +83,10 @@ class BoundCost:
     def pairs(self, ys: ArrayLike, rs: ArrayLike) -> FloatArray:
         """The cost of each pair (ys[k] is right, rs[k] is predicted)."""
         y, r = np.asarray(ys, dtype=np.int64), np.asarray(rs, dtype=np.int64)
-        mine, theirs = self.left[y], self._right_by_class[r]
-        shared: FloatArray = mine.multiply(_ones(theirs)).sum(axis=1) + _ones(mine).multiply(theirs).sum(
-            axis=1
-        )
-        cost: FloatArray = self.own[y] + self.other[r] - shared
+        cost: FloatArray = self.own[y] + self.other[r]
+        if self.left.shape[1]:
+            mine, theirs = self.left[y], self._right_by_class[r]
+            cost -= mine.multiply(_ones(theirs)).sum(axis=1) + _ones(mine).multiply(theirs).sum(axis=1)
         cost[y == r] = 0.0
         return cost
 
