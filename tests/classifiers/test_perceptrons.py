@@ -315,7 +315,17 @@ def test_wrong_parts_are_refused_and_change_nothing():
         mg.HierarchicalPerceptron(kernel="precomputed").partial_fit(X @ X.T, y).partial_fit(X @ X.T, y)
     with pytest.raises(DataError, match="expected a row for each of 6 classes"):
         mg.HierarchicalPerceptron("flat", attributes=np.eye(5)).partial_fit(X, y).partial_fit(X[:1], ["new"])
+    with pytest.raises(ValueError, match="the model was averaged, and now it is to be the other"):
+        mg.HierarchicalPerceptron().partial_fit(X, y).set_params(update="online").partial_fit(X, y)
+    with pytest.raises(ValueError, match="kernel is 'gaussian', but the model was learned with another"):
+        mg.HierarchicalPerceptron().partial_fit(X, y).set_params(kernel="gaussian").partial_fit(X, y)
     assert not hasattr(mg.HierarchicalPerceptron(update="minover"), "partial_fit")
+    named = mg.HierarchicalPerceptron(None, cost=mg.costs.matrix(1 - np.eye(2), ["x", "y"]))
+    named.partial_fit(X[:2], ["x", "y"])
+    before = named.decision_function(X)
+    with pytest.raises(LabelError, match="the cost matrix has no row for class"):
+        named.partial_fit(X[:3], ["x", "y", "x/z"])  # the first two rows would have been fine
+    np.testing.assert_array_equal(named.decision_function(X), before)
     with pytest.raises(ValueError, match="update is 'batch'"):
         mg.HierarchicalPerceptron(update="batch").fit(X, y)
     with pytest.raises(ValueError, match="shuffle is 1"):

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from margrove.classifiers.calibration import Calibration, held_out_scores
 from margrove.classifiers.class_model import ROWS, ClassModel
@@ -127,8 +127,12 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
                 "row, as HierarchicalSVM. In a pipeline, make this the last step"
             )
         with unchanged_on_failure(self):
-            options = {} if watch is None else {"watch": watch}
-            self.estimator_ = clone(estimator).fit(X, y, sample_weight, **options)
+            options: dict[str, Any] = {} if watch is None else {"watch": watch}
+            if sample_weight is not None:
+                if not has_fit_parameter(estimator, "sample_weight"):
+                    raise ValueError(f"{type(estimator).__name__} takes no sample_weight")
+                options["sample_weight"] = sample_weight
+            self.estimator_ = clone(estimator).fit(X, y, **options)
             if self.estimator_._form != "label":
                 raise LabelError("y holds several labels a row; probabilities are those of one label a row")
             X = self.estimator_._check_X(X)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import norm
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from margrove import similarity
 from margrove.classifiers.class_model import ROWS, ClassModel
@@ -122,7 +123,8 @@ def held_out_scores(
             continue
         fitted = clone(model).set_params(taxonomy=model.taxonomy_)
         learned = _take(kernel, X, rows[learn], rows[learn])
-        fitted.fit(learned, model.classes_[number[learn]], weight[learn])
+        weights = [weight[learn]] if has_fit_parameter(fitted, "sample_weight") else []
+        fitted.fit(learned, model.classes_[number[learn]], *weights)
         seen: Any = None if length is None else (abs(learned).sum(axis=0) > 0).astype(learned.dtype)
         step = max(1, ROWS // max(width, 1))
         for start in range(0, len(out), step):

@@ -72,33 +72,16 @@ class _Stream:
 
     @classmethod
     def read(cls, rows: Rows, before: Classes | None, classes: Any) -> _Stream:
-        known = [] if before is None else before.labels.tolist()
-        named = [] if classes is None else plain_list(classes, "classes")
-        if rows.form == "indicator":
-            columns = range(rows.values.shape[1]) if rows.columns is None else rows.columns
-            named = [*columns, *named]
-        else:
-            named = [named[k] for k in sorted_places(named)]
-        known = list(dict.fromkeys([*known, *named]))
+        known = _known_at_once(rows, before, classes)
         vocabulary = Vocabulary(known)
         sets = read_labels(rows.values, vocabulary, "y", rows.columns)
-        new = vocabulary.labels[len(known) :]
-        numbers, first = np.unique(sets.numbers, return_index=True)
-        birth = np.zeros(len(vocabulary), np.int64)
-        birth[numbers] = sets.rows[first]
-        birth[: len(known)] = 0
-        rank = np.empty(len(new), np.int64)
-        rank[sorted_places(new)] = np.arange(len(new))
-        order = np.lexsort([rank, birth[len(known) :]])
-        number = np.arange(len(vocabulary))
-        number[len(known) + order] = len(known) + np.arange(len(new))
+        number, birth = _numbered_by_birth(vocabulary.labels, len(known), sets)
         numbers = number[sets.numbers]
         if rows.form == "label":
             sets = LabelSets(numbers, sets.starts, single=True)
         else:
             sets = LabelSets.without_repetitions(numbers, sets.starts)
-        labels = [*known, *(new[k] for k in order)]
-        birth[len(known) :] = birth[len(known) + order]
+        labels = [vocabulary.labels[k] for k in np.argsort(number)]
         return cls(rows, labels, sets, birth, _joint_dtype(rows, before, classes))
 
     def segment(self, rows: slice, places: _Places) -> Segment:
@@ -110,6 +93,34 @@ class _Stream:
         labels = as_array(self.labels[:n_classes], self.dtype)
         classes = Classes(labels, nodes, taxonomy, self.rows.form)
         return Segment(rows, classes, sp.csr_array(Y), with_row.astype(np.int32))
+
+
+def _known_at_once(rows: Rows, before: Classes | None, classes: Any) -> list[Label]:
+    """The labels of before, of indicators' columns and of `classes`: they wait for no row."""
+    named = [] if classes is None else plain_list(classes, "classes")
+    if rows.form == "indicator":
+        named = [*(range(rows.values.shape[1]) if rows.columns is None else rows.columns), *named]
+    else:
+        named = [named[k] for k in sorted_places(named)]
+    known = [] if before is None else before.labels.tolist()
+    return list(dict.fromkeys([*known, *named]))
+
+
+def _numbered_by_birth(
+    labels: list[Label], n_known: int, sets: LabelSets
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The number of each label, new ones by the row where they first stand, and these rows, by number."""
+    found, entry = np.unique(sets.numbers, return_index=True)
+    birth = np.zeros(len(labels), np.int64)
+    birth[found] = sets.rows[entry]
+    birth[:n_known] = 0
+    rank = np.empty(len(labels) - n_known, np.int64)
+    rank[sorted_places(labels[n_known:])] = np.arange(len(rank))
+    order = n_known + np.lexsort([rank, birth[n_known:]])
+    number = np.arange(len(labels))
+    number[order] = n_known + np.arange(len(rank))
+    birth[n_known:] = birth[order]
+    return number, birth
 
 
 def _joint_dtype(rows: Rows, before: Classes | None, classes: Any) -> np.dtype[Any] | None:

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from sklearn.utils.metaestimators import available_if
 
-from margrove.classifiers.fitting import check_choice, unchanged_on_failure
+from margrove.classifiers.fitting import check_choice
 from margrove.classifiers.online_fit import OnlineFit
 from margrove.taxonomy import Taxonomy
 
@@ -111,6 +111,5 @@ class HierarchicalPerceptron(OnlineFit):
         once. A taxonomy that is made from labels grows with them. One that was given is replaced by
         `taxonomy`, which holds all of the old one. Growth alone does not change how old classes are ranked.
         """
-        with unchanged_on_failure(self):
-            self._learn_part(X, y, classes, taxonomy)
+        self._learn_part(X, y, classes, taxonomy)
         return self

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from margrove.classifiers.fitting import unchanged_on_failure
 from margrove.classifiers.online_fit import OnlineFit
 from margrove.taxonomy import Taxonomy
 
@@ -64,6 +63,5 @@ class Hieron(OnlineFit):
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, *, taxonomy: Taxonomy | None = None) -> Self:
         """Learn from the next rows of a stream, as `HierarchicalPerceptron.partial_fit` does."""
-        with unchanged_on_failure(self):
-            self._learn_part(X, y, classes, taxonomy)
+        self._learn_part(X, y, classes, taxonomy)
         return self

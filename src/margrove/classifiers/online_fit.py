@@ -86,7 +86,7 @@ class OnlineFit(OnlineModel):
             classes, Y = read_targets(y, self.taxonomy)
             _check_rows(X, Y.shape[0])
             Y.sort_indices()
-            self._begin(classes)
+            self._begin()
             inputs = self._inputs(X, Y)
             machine = self._made(classes, _dtype(inputs))
             trained = self._train(machine, inputs, Y)
@@ -95,7 +95,7 @@ class OnlineFit(OnlineModel):
             self._keep(trained, inputs, Y)
         return self
 
-    def _begin(self, classes: Classes) -> None:
+    def _begin(self) -> None:
         """Forget everything."""
         for name in ("_memory", "_machine", "_lost", "similarity_"):
             self.__dict__.pop(name, None)
@@ -111,10 +111,9 @@ class OnlineFit(OnlineModel):
 
     def _inputs(self, X: Any, Y: Any) -> Any:
         """Sparse rows, or a similarity that knows them."""
-        kernel = similarity.get(self.kernel)
-        if isinstance(kernel, Linear):
+        if self._is_linear:
             return _checked(as_csr(X))
-        return _with_engine(kernel.bind(X, Y))
+        return _with_engine(similarity.get(self.kernel).bind(X, Y))
 
     def _train(self, machine: Machine, inputs: Any, Y: sp.csr_array) -> _Trained:
         from margrove.solvers import online
@@ -181,35 +180,63 @@ class OnlineFit(OnlineModel):
     # --- part by part ---
 
     def _learn_part(self, X: Any, y: Any, classes: Any, taxonomy: Taxonomy | None) -> None:
+        """Check everything, then learn; what is learned when an interrupt comes is kept."""
+        if hasattr(self, "_memory"):
+            with unchanged_on_failure(self):
+                rows, segments = self._next_part(X, y, classes, taxonomy)
+            self._learn_segments(rows, segments)
+            return
+        with unchanged_on_failure(self):
+            rows, segments = self._next_part(X, y, classes, taxonomy)
+            self._begin()
+            self._follows = not isinstance(self.taxonomy if taxonomy is None else taxonomy, Taxonomy)
+            self._learn_segments(rows, segments)
+
+    def _next_part(
+        self, X: Any, y: Any, classes: Any, taxonomy: Taxonomy | None
+    ) -> tuple[Any, list[Segment]]:
+        """The rows, and what is right for them with the classes that there are by then."""
         self._check_parameters()
         if taxonomy is not None and not isinstance(taxonomy, Taxonomy):
             raise ValueError(f"taxonomy is {taxonomy!r}; expected a margrove.Taxonomy that holds the old one")
-        first = not hasattr(self, "_memory")
-        if self._lost and not first:
-            self._check_lost()
-        X = self._read(X, y, reset=first)
-        if first:
-            in_force = self.taxonomy if taxonomy is None else taxonomy
-        else:
-            in_force = (self.taxonomy if self._follows else self.taxonomy_) if taxonomy is None else taxonomy
-        segments = read_segments(y, None if first else self._classes(), in_force, classes)
+        before, in_force = None, self.taxonomy
+        if hasattr(self, "_memory"):
+            self._check_continuation()
+            before = self._classes()
+            in_force = self.taxonomy if self._follows else self.taxonomy_
+        X = self._read(X, y, reset=before is None)
+        segments = read_segments(y, before, in_force if taxonomy is None else taxonomy, classes)
         _check_rows(X, segments[-1].rows.stop)
-        is_linear = isinstance(similarity.get(self.kernel), Linear)
-        rows = _checked(as_csr(X)) if is_linear else X
-        if first:
-            self._begin(segments[0].classes)
-            self._own = 0
+        if len(segments) > 1:  # what the last asks for is refused before the first is learned
+            last = segments[-1].classes
+            columns_for(self.attributes, last)
+            costs.get(self.cost).bind(last.taxonomy, last.nodes)
         if taxonomy is not None:
             self._follows = False
+        return (_checked(as_csr(X)) if self._is_linear else X), segments
+
+    def _learn_segments(self, rows: Any, segments: list[Segment]) -> None:
+        learn = self._learn_vectors if self._is_linear else self._learn_similar
+        updates = 0
         for segment in segments:
-            part = rows[segment.rows]
-            learn = self._learn_vectors if is_linear else self._learn_similar
-            learn(part, segment)
-        self.converged_ = self.n_updates_ == 0
+            updates += learn(rows[segment.rows], segment)
+        self.converged_ = updates == 0
         if self._form != "label":
             self.threshold_ = self._cuts.threshold(len(self.classes_))
 
-    def _check_lost(self) -> None:
+    @property
+    def _is_linear(self) -> bool:
+        return isinstance(similarity.get(self.kernel), Linear)
+
+    def _check_continuation(self) -> None:
+        """Refuse to go on with other parameters than those that led here."""
+        if (self._memory.U is not None) != self._averaged:
+            raise ValueError(
+                f"the model was {'' if self._memory.U is not None else 'not '}averaged, and now it is to be "
+                "the other; learn anew with fit"
+            )
+        if (self.similarity_ is None) != self._is_linear:
+            raise ValueError(f"kernel is {self.kernel!r}, but the model was learned with another; use fit")
         defaults = type(self)()
         for name in self._lost:
             value = getattr(self, name)
@@ -219,7 +246,7 @@ class OnlineFit(OnlineModel):
                     f"again with set_params({name}=...)"
                 )
 
-    def _learn_vectors(self, X: sp.csr_array, segment: Segment) -> None:
+    def _learn_vectors(self, X: sp.csr_array, segment: Segment) -> int:
         from margrove.solvers import online
 
         dtype = self._memory.W.array.dtype if hasattr(self, "_memory") else _dtype(X)
@@ -228,14 +255,14 @@ class OnlineFit(OnlineModel):
         memory = self._memory
         U = None if memory.U is None else memory.U.array
         holder = online.Weights(machine, X, segment.Y, memory.W.array, U)
-        self._visit(machine, holder, segment, slice(0, X.shape[0]))
+        return self._visit(machine, holder, segment, slice(0, X.shape[0]))
 
-    def _learn_similar(self, X: Any, segment: Segment) -> None:
+    def _learn_similar(self, X: Any, segment: Segment) -> int:
         """With a similarity: rows that led to a step join those that are remembered."""
         from margrove.solvers import online
 
         machine = self._made(segment.classes, np.float64, 0)
-        memory = self._memory
+        memory, updates = self._memory, 0
         for start in range(0, X.shape[0], ROWS_AT_ONCE):
             rows = slice(start, min(start + ROWS_AT_ONCE, X.shape[0]))
             n, old = rows.stop - start, memory.W.n_rows
@@ -251,16 +278,17 @@ class OnlineFit(OnlineModel):
             scores = online.Scores(
                 machine, within.__getitem__, within.diagonal(), segment.Y[rows], (begin[0], begin[-1])
             )
-            self._visit(machine, scores, segment, rows)
+            updates += self._visit(machine, scores, segment, rows)
             W, U = scores.coefficients()
             used = np.flatnonzero(W.any(axis=1))
             memory.W.append(W[used])
             if memory.U is not None and U is not None:
                 memory.U.append(U[used])
             self.similarity_ = joint.restricted(np.concatenate([np.arange(old), old + used]))
+        return updates
 
-    def _visit(self, machine: Machine, holder: Any, segment: Segment, rows: slice) -> None:
-        """Learn from some rows of a segment, once each, in their order."""
+    def _visit(self, machine: Machine, holder: Any, segment: Segment, rows: slice) -> int:
+        """Learn from some rows of a segment, once each, in their order; return how many led to a step."""
         from margrove.solvers import online
 
         memory, known, Y = self._memory, segment.known[rows], segment.Y[rows]
@@ -276,6 +304,7 @@ class OnlineFit(OnlineModel):
         memory.updates += found.updates
         memory.active += found.updates  # every row is a new one, so every step a new contrast
         memory.count_targets(Y)
+        return found.updates
 
     # --- columns ---
 

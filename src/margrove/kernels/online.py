@@ -157,8 +157,9 @@ def learn(
         log.pos[t], log.neg[t], log.step[t] = p, r, 0.0
         if p < 0 or r < 0:
             continue
-        cost_row(problem.costs, p, d)
-        end = write_contrast(problem.attributes, p, r, idx, val, 0)
+        right, wrong = log.pos[t], log.neg[t]
+        cost_row(problem.costs, right, d)
+        end = write_contrast(problem.attributes, right, wrong, idx, val, 0)
         sq = s[0] * 0
         for e in range(end):
             sq += val[e] * val[e]
@@ -170,7 +171,9 @@ def learn(
             space.change[e] = tau * val[e]
         add_to_weights(problem.inputs, i, W, idx[:end], space.change)
         if averaged and done + t > 0:
-            write_contrast(problem.attributes, p, r, idx, val, 0)  # adding may have shortened the list
+            write_contrast(
+                problem.attributes, right, wrong, idx, val, 0
+            )  # adding may have shortened the list
             for e in range(end):
                 space.change[e] = (done + t) * tau * val[e]
             add_to_weights(problem.inputs, i, U, idx[:end], space.change)
