@@ -1,6 +1,12 @@
 """Run the benchmarks, print their ratios, and keep them in `benchmarks/results/`.
 
 python -m benchmarks [flat] [hierarchical] [subtrees]
+python -m benchmarks [flat] [hierarchical] [stream]
+python -m benchmarks [flat] [hierarchical] [descent]
+python -m benchmarks [flat] [hierarchical] [orthogonal]
+python -m benchmarks [flat] [hierarchical] [paths]
+python -m benchmarks [flat] [hierarchical] [attributes] [unseen]
+python -m benchmarks [flat] [hierarchical] [calibration]
 """
 
 from __future__ import annotations
@@ -23,13 +29,35 @@ RESULTS = Path(__file__).parent / "results"
 
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all."""
-    from benchmarks import hierarchical, liblinear, problems, subtrees
+    from benchmarks import (
+        attributes,
+        calibration,
+        descent,
+        hierarchical,
+        liblinear,
+        orthogonal,
+        paths,
+        problems,
+        stream,
+        subtrees,
+        unseen,
+    )
 
     available = problems.available()
     benchmarks: dict[str, tuple[Callable[[Any], dict[str, Any]], list[Any]]] = {
         "flat": (liblinear.compare, [make for make in available if make is not problems.icd10cm]),
         "hierarchical": (hierarchical.measure, available),
         "subtrees": (subtrees.compare, subtrees.available()),
+        "stream": (stream.measure, [stream.full]),
+        "descent": (descent.measure, available),
+        "orthogonal": (orthogonal.compare, [orthogonal.paper, orthogonal.hundredfold, orthogonal.usual]),
+        "paths": (paths.compare, available),
+        "attributes": (attributes.compare, problems.with_trees()),
+        "unseen": (unseen.measure, [problems.naics_unseen] if problems.DATA.is_dir() else []),
+        "calibration": (
+            calibration.measure,
+            [problems.icd10cm, *([problems.clinc] if problems.DATA.is_dir() else [])],
+        ),
     }
     unknown = [name for name in names if name not in benchmarks]
     if unknown:

@@ -1,1 +1,1 @@
-"""Published tables that the data at hand allow, each by one command."""
+"""Tables of the documents, computed again from the data at hand: `python -m reproductions.NAME`."""

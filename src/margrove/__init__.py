@@ -15,11 +15,20 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "Taxonomy": "margrove.taxonomy",
+    "HierarchicalPerceptron": "margrove.classifiers",
+    "DivideAndConquerSVM": "margrove.classifiers",
+    "CostSensitiveSVM": "margrove.classifiers",
+    "CalibratedTaxonomyClassifier": "margrove.classifiers",
     "HierarchicalSVM": "margrove.classifiers",
+    "Hieron": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",
     "SubtreePerceptron": "margrove.classifiers",
     "SubtreeSVM": "margrove.classifiers",
+    "OrthogonalTransferSVM": "margrove.classifiers",
+    "TransferSVM": "margrove.classifiers",
+    "PathSearch": "margrove.classifiers",
     "load": "margrove.loading",
+    "attributes": "margrove.taxonomy.attributes",
     "costs": "margrove.taxonomy.costs",
     "growing": "margrove.growing",
     "metrics": "margrove.metrics",
@@ -28,11 +37,20 @@ _ROOMS = {
 }
 
 __all__ = [
+    "CalibratedTaxonomyClassifier",
+    "CostSensitiveSVM",
+    "DivideAndConquerSVM",
+    "HierarchicalPerceptron",
     "HierarchicalSVM",
+    "Hieron",
+    "OrthogonalTransferSVM",
     "PathMarginSVM",
+    "PathSearch",
     "SubtreePerceptron",
     "SubtreeSVM",
     "Taxonomy",
+    "TransferSVM",
+    "attributes",
     "costs",
     "datasets",
     "growing",
@@ -45,13 +63,22 @@ if TYPE_CHECKING:
     from margrove import growing as growing
     from margrove import metrics as metrics
     from margrove import similarity as similarity
+    from margrove.classifiers import CalibratedTaxonomyClassifier as CalibratedTaxonomyClassifier
+    from margrove.classifiers import CostSensitiveSVM as CostSensitiveSVM
+    from margrove.classifiers import DivideAndConquerSVM as DivideAndConquerSVM
+    from margrove.classifiers import HierarchicalPerceptron as HierarchicalPerceptron
     from margrove.classifiers import HierarchicalSVM as HierarchicalSVM
+    from margrove.classifiers import Hieron as Hieron
+    from margrove.classifiers import OrthogonalTransferSVM as OrthogonalTransferSVM
     from margrove.classifiers import PathMarginSVM as PathMarginSVM
+    from margrove.classifiers import PathSearch as PathSearch
     from margrove.classifiers import SubtreePerceptron as SubtreePerceptron
     from margrove.classifiers import SubtreeSVM as SubtreeSVM
+    from margrove.classifiers import TransferSVM as TransferSVM
     from margrove.loading import load as load
     from margrove.tables import datasets as datasets
     from margrove.taxonomy import Taxonomy as Taxonomy
+    from margrove.taxonomy import attributes as attributes
     from margrove.taxonomy import costs as costs
 
 

@@ -58,6 +58,10 @@ class DataError(MargroveError):
     """A table or a matrix cannot be used; the message names the line, the column or the row."""
 
 
+class ConvexityError(MargroveError):
+    """A training problem is not convex; the message names the node and says what would make it so."""
+
+
 class DownloadError(DataError):
     """A data set is not on this machine and could not be downloaded; the message says what to do."""
 
@@ -92,3 +96,7 @@ class UnsavableModelError(ModelFileError):
 
 class ScaleWarning(UserWarning):
     """Inputs are so large or so small that `C` or the arithmetic has lost its usual meaning."""
+
+
+class ZeroModelWarning(UserWarning):
+    """The best weights are all zero: the training problem has nothing to say about rows."""

@@ -19,10 +19,17 @@ from margrove import modelfile
 from margrove.errors import InvalidModelFileError, ModelFileError
 
 _HOMES = {
+    "HierarchicalPerceptron": "margrove.classifiers",
+    "DivideAndConquerSVM": "margrove.classifiers",
+    "CostSensitiveSVM": "margrove.classifiers",
+    "CalibratedTaxonomyClassifier": "margrove.classifiers",
     "HierarchicalSVM": "margrove.classifiers",
+    "Hieron": "margrove.classifiers",
     "PathMarginSVM": "margrove.classifiers",
     "SubtreePerceptron": "margrove.classifiers",
     "SubtreeSVM": "margrove.classifiers",
+    "OrthogonalTransferSVM": "margrove.classifiers",
+    "TransferSVM": "margrove.classifiers",
     "TableModel": "margrove.tables.model",
 }
 _LIBRARIES = ("margrove", "numpy", "scipy", "scikit-learn")

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import margrove as mg
-from margrove.classifiers.calibration import Calibration
+from margrove.classifiers.node_chances import NodeChances
 from margrove.errors import DataError, InvalidModelFileError, LabelError
 from margrove.loading import describe, restore
 from margrove.outputs.subtrees import Subtrees
@@ -179,7 +179,7 @@ def test_calibration_is_stationary():
     rng = np.random.default_rng(0)
     scores, weight = 3 * rng.standard_normal((200, 5)), rng.uniform(0.5, 2, 200)
     right = rng.random((200, 5)) < 1 / (1 + np.exp(-scores * [0.2, 1, 2, 0.5, 0] + [0, 1, 3, 5, 2]))
-    found = Calibration.fit(scores, right, weight)
+    found = NodeChances.fit(scores, right, weight)
     size = np.sqrt(np.average(scores**2, weights=weight, axis=0).mean())
     hits = weight @ right
     odds = np.log((hits + 0.5) / (weight.sum() - hits + 0.5))

@@ -143,6 +143,45 @@ def test_a_label_that_the_taxonomy_lacks(call, shop, tmp_path):
     options = ["--text", "title", "--label", "category", "--taxonomy", shop / "taxonomy.csv"]
     result = call("train", data, *options, "-o", tmp_path / "m.mg")
     assert result.status == 65
-    assert "line 6 of" in result.err
+    assert "line 6: the label 'bananna'" in result.err
     assert "the label 'bananna' is not in the taxonomy; did you mean 'banana'?" in result.err
     assert not (tmp_path / "m.mg").exists()
+
+
+def test_rows_with_such_labels_can_be_set_aside(call, shop, tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_text((shop / "data.csv").read_text().replace("banana\n", "bananna\n"))
+    options = ["--text", "title", "--label", "category", "--taxonomy", shop / "taxonomy.csv"]
+    rejects = tmp_path / "rejects.csv"
+    result = call(
+        "train", data, *options, "-o", tmp_path / "m.mg", "--on-error", "skip", "--rejects", rejects
+    )
+    assert result.status == 0
+    lines = rejects.read_text().splitlines()[1:]
+    assert lines
+    assert all("'bananna' is not in the taxonomy" in line for line in lines)
+    assert f"{len(lines)} rejected" in result.err
+
+
+def test_descriptions_let_a_class_without_a_row_be_predicted(call, shop, tmp_path):
+    (tmp_path / "about.csv").write_text(
+        "class,title,more\napple,round fruit,red or green\nbanana,yellow fruit,\n"
+        "0111,orange vegetable,raw or cooked\nleek,green vegetable,raw or cooked\n"
+    )
+    target = tmp_path / "m.mg"
+    arguments = ["train", shop / "data.csv", "--text", "title", "--label", "category", "-o", target]
+    arguments += ["--taxonomy", shop / "taxonomy.csv", "--set", "classes=taxonomy"]
+    for more in ([], ["--attributes", "learned"], ["--attributes", "ancestors"]):
+        result = call(*arguments, "--descriptions", tmp_path / "about.csv", *more)
+        assert result.status == 0, result.err
+        assert "descriptions of 4 classes in 'title', 'more'" in result.err
+        assert "leek" in mg.load(target).classifier.classes_
+    assert call("predict", target, shop / "data.csv").status == 0
+    (tmp_path / "about.csv").write_text("class,text\nappel,round\n")
+    result = call(*arguments, "--descriptions", tmp_path / "about.csv")
+    assert result.status == 65
+    assert "did you mean 'apple'" in result.err
+    (tmp_path / "about.csv").write_text("class,text\napple,round\napple,red\n")
+    result = call(*arguments, "--descriptions", tmp_path / "about.csv")
+    assert "line 3 of" in result.err
+    assert "'apple' is described twice" in result.err

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 
 import margrove as mg
-from margrove.kernels import block, passes, scores, strings, subtrees
+from margrove.kernels import block, online, passes, scores, strings, subtrees
 from margrove.similarity.strings import encode
 from oracles.problems import mixed_case
 
@@ -26,7 +26,7 @@ def signatures():
     from numba import types
 
     found = {}
-    for room in (block, passes, scores, strings, subtrees):
+    for room in (block, online, passes, scores, strings, subtrees):
         for name, function in vars(room).items():
             if hasattr(function, "signatures"):
                 plain = {tuple(map(types.unliteral, signature)) for signature in function.signatures}
@@ -60,6 +60,24 @@ def sets_of_nodes():
     return found
 
 
+def perceptrons(tolerances):
+    """The weights of every rule, by weights and by similarities; single precision for a large tolerance."""
+    found = []
+    for tol in tolerances:
+        for k in range(6):
+            case = mixed_case(k)
+            X = case.X.astype(np.float32 if tol >= 1e-4 else np.float64)
+            options = {"cost": case.cost_spec(), "attributes": case.attribute_spec(), "max_iter": 2}
+            models = [
+                mg.HierarchicalPerceptron(case.taxonomy, **options),
+                mg.HierarchicalPerceptron(case.taxonomy, "minover", **options),
+                mg.Hieron(case.taxonomy, **options),
+                mg.Hieron(case.taxonomy, averaged=False, **options),
+            ]
+            found += [float(abs(model.fit(X, case.y).weights_).sum()) for model in models]
+    return found
+
+
 def subsequences():
     pair = encode(["abcab", "bcacbaab"])
     a, b = np.array([0, 0, 1], np.int32), np.array([0, 1, 1], np.int32)
@@ -70,5 +88,6 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")  # fits cut short; kernels that cannot be cached with bounds checked
     result = {"objectives": objectives(map(float, sys.argv[1:])), "subsequences": subsequences()}
     result["sets"] = sets_of_nodes()
+    result["perceptrons"] = perceptrons(map(float, sys.argv[1:]))
     result["signatures"] = signatures()
     print(json.dumps(result))

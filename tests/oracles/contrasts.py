@@ -48,8 +48,11 @@ def random_problem(seed, *, loss="hinge", slack="example", descent=False, base=F
     return problem, layout
 
 
-def naive_optimum(problem, bias=False):
-    """The value, W, and with `bias` what is best added to the scores of the columns."""
+def naive_optimum(problem, bias=False, groups=None, power=None):
+    """The value, W, and with `bias` what is best added to the scores of the columns.
+
+    With `groups` of columns their weights theta are variables too (A.11).
+    """
     X, Y, Lambda = problem.inputs.X.toarray(), problem.Y.toarray(), problem.Lambda.toarray()
     cost = problem.cost.matrix()
     W = cp.Variable((X.shape[1], Lambda.shape[1]))
@@ -57,6 +60,12 @@ def naive_optimum(problem, bias=False):
     base = np.zeros(Lambda.shape[1]) if problem.base is None else problem.base
     b = cp.Variable(len(base)) if bias else np.zeros(len(base))
     total = 0.5 * cp.sum_squares(W - G)
+    constraints = []
+    if groups is not None:
+        trace = np.array([np.sum(Lambda[:, groups == g] ** 2) for g in range(groups.max() + 1)])
+        theta = cp.Variable(len(trace), nonneg=True)
+        total = sum(0.5 * cp.quad_over_lin(W[:, groups == g], theta[g]) for g in range(len(trace)))
+        constraints = [trace @ (theta**power) <= trace.sum()]
     for i in range(len(X)):
         F = Lambda @ (W.T @ X[i] + base + b)
         H = []
@@ -73,8 +82,8 @@ def naive_optimum(problem, bias=False):
                 "logistic": cp.logistic(m - 1),
             }[problem.loss]
             total += problem.bound[i] * phi
-    program = cp.Problem(cp.Minimize(total))
-    tol = 1e-9 if bias else 1e-10
+    program = cp.Problem(cp.Minimize(total), constraints)
+    tol = 1e-10 if groups is None and not bias else 1e-9
     program.solve(solver=cp.CLARABEL, tol_gap_abs=tol, tol_gap_rel=tol, tol_feas=tol)
     return program.value, W.value
 

@@ -190,3 +190,26 @@ def naive_permutation_p(a, b, alternative):
         hits += sides[alternative]
         tosses += 1
     return hits / tosses
+
+
+def naive_expected_calibration_error(true, probabilities, up, n_bins, weights=None):
+    """(M.26), (M.27): `probabilities` is a dictionary a row, `up` has each label's nodes of the level."""
+    weights = [1] * len(true) if weights is None else weights
+    bins = {}
+    for labels, row, weight in zip(true, probabilities, weights, strict=True):
+        node_probability = {}
+        for label, p in row.items():
+            for node in up[label]:
+                node_probability[node] = node_probability.get(node, 0) + p
+        winner = max(node_probability, key=lambda v: (node_probability[v], -v))
+        confidence = node_probability[winner]
+        right = any(winner in up[label] for label in labels)
+        number = next(b for b in range(1, n_bins + 1) if confidence <= b / n_bins or b == n_bins)
+        bins.setdefault(number, []).append((weight, confidence - right))
+    return sum(abs(sum(w * e for w, e in rows)) for rows in bins.values()) / sum(weights)
+
+
+def naive_containment(true, predicted, anc, weights=None):
+    return naive_mean(
+        [float(p in naive_union(anc, t)) for t, p in zip(true, predicted, strict=True)], weights
+    )

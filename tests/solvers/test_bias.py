@@ -37,7 +37,8 @@ def test_optimum(options):
     problem, layout = random_problem(1, **options)
     value, _ = naive_optimum(problem, bias=True)
     without, _ = naive_optimum(problem)
-    solution, b = solve(problem, layout)
+    solution = solve(problem, layout)
+    b = solution.bias
     certificate = solution.certificate
     assert certificate.status == "converged"
     assert certificate.primal == pytest.approx(value, rel=1e-6)
@@ -53,9 +54,10 @@ def test_inner_products_are_enough(offset):
     A = np.random.default_rng(0).standard_normal((len(X), layout.n_columns)) / 3 if offset else None
     if offset:
         problem = replace(problem, offset=X.T @ A)
-    linear, _ = solve(problem, layout)
+    linear = solve(problem, layout)
     inputs = Similarities(Table(X @ X.T), np.arange(len(X)))
-    similar, b = solve(replace(problem, inputs=inputs, offset=A), layout)
+    similar = solve(replace(problem, inputs=inputs, offset=A), layout)
+    b = similar.bias
     assert similar.certificate.primal == pytest.approx(linear.certificate.primal, rel=1e-6)
     assert replace(problem, base=b).primal(X.T @ similar.W) == pytest.approx(
         similar.certificate.primal, rel=1e-7
@@ -75,7 +77,8 @@ def test_two_classes_are_the_binary_svm(C):
         cost=costs.zero_one().bind(None, [0, 1]),
         bound=np.full(50, C),
     )
-    solution, b = solve(problem, arrange(problem.Lambda, np.float64), tol=1e-6)
+    solution = solve(problem, arrange(problem.Lambda, np.float64), tol=1e-6)
+    b = solution.bias
     theirs = SVC(kernel="linear", C=2 * C, tol=1e-8).fit(X, y)
     ours = X @ (solution.W[:, 1] - solution.W[:, 0]) + b[1] - b[0]
     np.testing.assert_allclose(ours, theirs.decision_function(X), atol=5e-3)
@@ -84,7 +87,7 @@ def test_two_classes_are_the_binary_svm(C):
 @pytest.mark.parametrize("seed", range(5))
 def test_balanced_variables_are_feasible(seed):
     problem, layout = random_problem(seed)
-    solution, _ = solve(problem, layout, tol=1e-4)
+    solution = solve(problem, layout, tol=1e-4)
     assert abs(imbalance(problem, solution.duals)).max() > 1e-10
     even = balanced(problem, solution.duals)
     assert even.alpha.any()
@@ -95,7 +98,7 @@ def test_balanced_variables_are_feasible(seed):
 def test_far_from_balance_nothing_is_left():
     """One example has a contrast that no other takes back: zero is what is balanced."""
     problem, layout = random_problem(0)
-    solution, _ = solve(problem, layout, tol=1e-2)
+    solution = solve(problem, layout, tol=1e-2)
     alone = type(solution.duals)(*(part[:1] for part in solution.duals))
     even = balanced(problem, alone)
     assert not even.alpha.sum() > 1e-9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,15 @@ ROWS = 1 << 22  # scores computed together
 class ClassModel(MarginModel):
     """A subclass has `_class_scores`; the class of the highest score is the prediction."""
 
+    _descends: ClassVar[bool] = False
+
     def _class_scores(self, X: Any) -> NDArray[Any]:
         """Score every class for each row."""
         raise NotImplementedError
+
+    def _choice_scores(self, X: Any) -> NDArray[Any]:
+        """The scores that probabilities are made of: of classes, or, where `_descends`, of outputs."""
+        return self._class_scores(X)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Score every class for every row (rows x classes, in the order of `classes_`).
@@ -90,5 +96,9 @@ class ClassModel(MarginModel):
         """Which rows are predicted right."""
         if not truth.single:
             raise LabelError("y holds several labels a row, but the model was fitted to one a row")
-        right: NDArray[np.bool_] = truth.numbers == self._winners(X)
+        return self._agrees(self._winners(X), truth.numbers)
+
+    def _agrees(self, winners: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which predicted classes are right where these are true; a number beyond the classes is no class."""
+        right: NDArray[np.bool_] = winners == numbers
         return right

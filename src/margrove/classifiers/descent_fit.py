@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from margrove.classifiers.descent_model import DescentModel
 from margrove.classifiers.examples import Examples
 from margrove.classifiers.fitting import CertifiedFit
+from margrove.classifiers.rows import merge_private
 from margrove.errors import LabelError
 from margrove.objective.contrasts import ContrastProblem
+from margrove.objective.inputs import Similarities, Vectors
 from margrove.objective.losses import Loss
 from margrove.outputs.descent import Descent
+from margrove.outputs.layout import Layout, arrange
 from margrove.taxonomy import costs
 
 if TYPE_CHECKING:
     from margrove.objective.certificate import Certificate
 
 
-def read_examples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Examples, Descent]:
-    """Rows with one label each, and the descent to these labels."""
-    examples = Examples.read(estimator, X, y, sample_weight, miscellaneous=False)
+def read_examples(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, *, merge: bool = True
+) -> tuple[Examples, Descent]:
+    """Rows with one label each, and the descent to these labels; `merge` as in `Examples.read`."""
+    examples = Examples.read(estimator, X, y, sample_weight, miscellaneous=False, merge=merge)
     classes = examples.classes
     if classes.form != "label":
         raise LabelError(
@@ -32,6 +41,31 @@ def read_examples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[E
         label = classes.labels[classes.nodes.index(classes.taxonomy.root)]
         raise LabelError(f"the label {label!r} is the root of the taxonomy, which says nothing about a row")
     return examples, Descent.of(classes.taxonomy, classes.nodes)
+
+
+def against_costs(examples: Examples, target_cost: Any) -> Examples:
+    """Each row once for every class j, its weight times max cost - cost(y, j) (Wang 4.1; S.9).
+
+    A label at an inner node costs what its miscellaneous class would (T.3).
+    """
+    classes = examples.classes
+    if len(classes.labels) < 2:
+        return examples
+    inner = [node for node in classes.nodes if classes.taxonomy.children(node)]
+    taxonomy = classes.taxonomy.with_miscellaneous(inner) if inner else classes.taxonomy
+    cost = costs.get(target_cost).bind(taxonomy, [taxonomy.as_class(node) for node in classes.nodes])
+    most = max(float(cost.row(y).max()) for y in range(len(cost)))
+    share = most - cost.rows(examples.Y.indices)
+    row, j = np.nonzero(share)
+    back = sp.csr_array((np.ones(len(row)), (np.arange(len(row)), row)), (len(row), len(share)))
+    similar = examples.similar is not None
+    return replace(
+        examples,
+        inputs=examples.inputs.take(row),
+        Y=sp.csr_array((np.ones(len(row)), (np.arange(len(row)), j)), (len(row), len(classes.labels))),
+        weight=examples.weight[row] * share[row, j],
+        expand=sp.csr_array(back.T) if similar else examples.expand,
+    )
 
 
 def descent_problem(
@@ -60,10 +94,67 @@ def descent_problem(
     )
 
 
+@dataclass(frozen=True)
+class Step:
+    """What one step of a descent has to learn: siblings against each other, from the rows that pass them."""
+
+    siblings: slice
+    rows: NDArray[np.intp]
+    """By the sibling to which they go on."""
+    child: NDArray[np.intp]
+    """The place of this one among its siblings."""
+
+    def problem(
+        self, examples: Examples, bound: NDArray[np.float64], loss: Loss
+    ) -> tuple[ContrastProblem, Layout, sp.csr_array]:
+        """The flat problem (S.4), its layout, and what takes its W to weights of the examples' inputs.
+
+        Its inputs are those that its rows have, and what one of them has alone is one input.
+        """
+        n, k = len(self.rows), self.siblings.stop - self.siblings.start
+        inputs: Vectors | Similarities = examples.inputs.take(self.rows)
+        if isinstance(inputs, Vectors):
+            merged, expand = merge_private(inputs.X)
+            inputs = Vectors(merged)
+        else:
+            expand = sp.csr_array((np.ones(n), (self.rows, np.arange(n))), shape=(len(bound), n))
+        Lambda, cost, layout = _flat(k)
+        problem = ContrastProblem(
+            inputs=inputs,
+            Y=sp.csr_array((np.ones(n), self.child, np.arange(n + 1)), shape=(n, k)),
+            Lambda=Lambda,
+            cost=cost,
+            bound=bound[self.rows],
+            loss=loss,
+        )
+        return problem, layout, expand
+
+
+@cache
+def _flat(k: int) -> tuple[sp.csr_array, Any, Layout]:
+    """Attributes, costs and layout of k outputs that share nothing; most groups of siblings are as small."""
+    Lambda = sp.eye_array(k, format="csr")
+    return Lambda, costs.zero_one().bind(None, range(k)), arrange(Lambda, np.float64)
+
+
+def steps_of(examples: Examples, descent: Descent) -> list[Step]:
+    """All groups of siblings that rows pass."""
+    right = (examples.Y @ descent.paths).tocsc()
+    steps = []
+    for siblings in descent.choices:
+        ptr = right.indptr[siblings.start : siblings.stop + 1]
+        rows = right.indices[ptr[0] : ptr[-1]]
+        if len(rows):
+            steps.append(Step(siblings, rows, np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))))
+    return steps
+
+
 class DescentFit(CertifiedFit, DescentModel):
     """Fit and prediction of every estimator that descends."""
 
-    def _keep(self, examples: Examples, descent: Descent, W: Any, certificate: Certificate) -> None:
-        """Keep weights of the outputs (inputs x outputs)."""
+    def _keep(
+        self, examples: Examples, descent: Descent, W: Any, certificate: Certificate, bias: Any = None
+    ) -> None:
+        """Keep weights of the outputs (inputs x outputs), and a bias of each."""
         identity = sp.eye_array(len(descent), format="csr")
-        examples.keep(self, W, certificate, identity, descent.nodes)
+        examples.keep(self, W, certificate, identity, descent.nodes, bias)

@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from margrove.classifiers.class_model import ClassModel
 from margrove.classifiers.targets import Classes
-from margrove.errors import LabelError
 from margrove.outputs.descent import Descent
-from margrove.outputs.labels import LabelSets
 
 
 class DescentModel(ClassModel):
@@ -21,6 +19,7 @@ class DescentModel(ClassModel):
     prediction does, and such a label counts as right where the prediction is the node or below it (S.3).
     """
 
+    _descends = True
     _descent: Descent
 
     def _adopt(self, classes: Classes) -> None:
@@ -33,13 +32,14 @@ class DescentModel(ClassModel):
     def _class_scores(self, X: Any) -> NDArray[Any]:
         return self._descent.class_margins(self._column_scores(X))
 
-    def _right(self, X: Any, truth: LabelSets) -> NDArray[np.bool_]:
+    def _choice_scores(self, X: Any) -> NDArray[Any]:
+        return self._column_scores(X)
+
+    def _agrees(self, winners: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which rows end at their label or below it (Zhou, section 2)."""
-        if not truth.single:
-            raise LabelError("y holds several labels a row, but the model was fitted to one a row")
-        known = truth.numbers < len(self.classes_)
-        ends = self._descent.end[self._winners(X)]
+        known = numbers < len(self.classes_)
+        ends = self._descent.end[winners]
         right = np.zeros(len(ends), bool)
-        labels = self._descent.end[truth.numbers[known]]
+        labels = self._descent.end[numbers[known]]
         right[known] = np.asarray(self._descent.above[ends[known], labels]).ravel() > 0
         return right

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from margrove import similarity
-from margrove.classifiers.rows import as_csr, canonical_rows, merge_private
+from margrove.classifiers.rows import as_csr, canonical_rows, distinct_rows, merge_private
 from margrove.classifiers.scaling import EXTREME, GramInUnits, Units
 from margrove.classifiers.targets import Classes, read_targets
 from margrove.errors import LabelError
@@ -23,6 +23,7 @@ from margrove.similarity.sequences import Subsequence, read_strings
 from margrove.similarity.vectors import Linear
 
 SINGLE_TOL = 1e-4  # single precision proves gaps down to about here
+DENSE = 0.5  # the share of nonzero entries from which rows are centred, where there is a bias
 SMALL = 1 << 22  # weights; up to this many are kept in double precision, so that all batches agree
 
 
@@ -37,14 +38,26 @@ class Examples:
     weight: NDArray[np.float64]
     units: Units
     expand: sp.csr_array | None
-    """From weights of the solver's inputs to those of features; None with a similarity."""
+    """From weights of the solver's inputs to those of features, or of rows with a similarity, if others."""
     similar: similarity.BoundSimilarity | None
+    centre: NDArray[np.float64] | None = None
+    """What has been subtracted from every row: a bias makes up for it (D.11)."""
 
     @classmethod
     def read(
-        cls, estimator: Any, X: Any, y: Any, sample_weight: Any, *, miscellaneous: bool = True
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        miscellaneous: bool = True,
+        merge: bool = True,
     ) -> Examples:
-        """What the estimator was given to fit; `miscellaneous` as in `read_targets`."""
+        """What the estimator was given to fit; `miscellaneous` as in `read_targets`.
+
+        With `merge`, the features that a row has alone are one input.
+        """
         if y is None:  # before anything is said of X
             raise LabelError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
         kernel = similarity.get(estimator.kernel)
@@ -58,9 +71,15 @@ class Examples:
         weight = read_weights(sample_weight, X.shape[0])
         if isinstance(kernel, Linear):
             rows, right, weight = canonical_rows(as_csr(X), Y, weight)
+            centre = None
+            biased = getattr(estimator, "fit_intercept", False)
+            if biased and rows.nnz > DENSE * rows.shape[0] * rows.shape[1]:
+                rows, centre = _centred(rows, weight)
             units = Units.of(rows)
-            merged, expand = merge_private(units.inputs(rows))
-            return cls(classes, Vectors(merged), right, weight, units, expand, None)
+            scaled, expand = units.inputs(rows), None
+            if merge:
+                scaled, expand = merge_private(scaled)
+            return cls(classes, Vectors(scaled), right, weight, units, expand, None, centre)
         bound, right, weight = _bind(kernel, X, Y, weight)
         diagonal = bound.diagonal()
         units = Units.of(sp.csr_array(np.sqrt(diagonal)[:, None]))
@@ -74,21 +93,31 @@ class Examples:
         return self.units.bounds(C, self.weight)
 
     def keep(
-        self, model: Any, W: NDArray[Any], certificate: Certificate | None, Lambda: Any, column_nodes: Any
+        self,
+        model: Any,
+        W: NDArray[Any],
+        certificate: Certificate | None,
+        Lambda: Any,
+        column_nodes: Any,
+        bias: NDArray[Any] | None = None,
     ) -> None:
-        """Put what was learned, in the user's units, where prediction finds it."""
+        """Put what was learned, in the user's units, where prediction finds it; a bias has no units."""
         ordinary = 1 / EXTREME < self.units.scale < EXTREME
         if W.size <= SMALL or not ordinary:
             W = W.astype(np.float64)
+        if self.expand is not None:
+            W = self.expand.astype(W.dtype) @ W
         if self.similar is None:
-            assert self.expand is not None
-            model.weights_ = self.units.weights(self.expand.astype(W.dtype) @ W)
+            model.weights_ = self.units.weights(W)
             model.similarity_ = None
         else:
             support = np.flatnonzero(W.any(axis=1))
             model.weights_ = self.units.weights(self.units.weights(W[support]))
             model.similarity_ = self.similar.restricted(support)
         model.attributes_, model.column_nodes_ = Lambda.astype(model.weights_.dtype), column_nodes
+        if bias is not None and self.centre is not None:
+            bias = bias - self.centre @ model.weights_
+        model.intercept_ = None if bias is None else bias.astype(model.weights_.dtype)
         if certificate is not None:
             model.certificate_ = self.units.certificate(certificate)
             model.n_iter_ = model.certificate_.n_iter
@@ -108,28 +137,40 @@ def read_X(estimator: Any, X: Any, *, reset: bool) -> Any:
     return validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=dtype)
 
 
+def _centred(rows: sp.csr_array, weight: NDArray[np.float64]) -> tuple[sp.csr_array, NDArray[np.float64]]:
+    """Rows around their mean, and the mean: the same problem, but better conditioned."""
+    table = rows.toarray().astype(np.float64)
+    largest = abs(table).max()  # of large numbers, the sum might overflow
+    centre: NDArray[np.float64] = (weight / weight.sum()) @ (table / largest) * largest
+    return sp.csr_array(table - centre), centre
+
+
+def identities(kernel: Any, X: Any) -> sp.csr_array:
+    """Sparse rows that are equal where the rows of X are."""
+    if isinstance(kernel, Precomputed):  # rows that look alike are still different columns
+        return _column(np.arange(X.shape[0]))
+    if isinstance(kernel, Subsequence):
+        return _column(np.unique(X, return_inverse=True)[1])
+    return as_csr(X)
+
+
 def _bind(
     kernel: Any, X: Any, Y: sp.csr_array, weight: NDArray[np.float64]
 ) -> tuple[similarity.BoundSimilarity, sp.csr_array, NDArray[np.float64]]:
     """The similarity of the distinct rows, in their order, and what belongs to them."""
-    if isinstance(kernel, Precomputed):  # rows that look alike are still different columns
-        whole = kernel.bind(X)
-        numbers, right, weight = canonical_rows(_column(np.arange(X.shape[0])), Y, weight)
-        return whole.restricted(_entries(numbers)), right, weight
+    alike = identities(kernel, X)
+    kept, weight = distinct_rows(alike, Y, weight)
+    right = Y[kept]
+    if isinstance(kernel, Precomputed):
+        return kernel.bind(X).restricted(kept), right, weight
     if isinstance(kernel, Subsequence):
-        distinct, number = np.unique(X, return_inverse=True)
-        numbers, right, weight = canonical_rows(_column(number), Y, weight)
         from margrove.kernels.strings import subsequence_pairs  # compiles; prediction has no need of it
 
-        return kernel.bind(distinct[_entries(numbers)]).with_engine(subsequence_pairs), right, weight
-    rows, right, weight = canonical_rows(as_csr(X), Y, weight)
+        return kernel.bind(X[kept]).with_engine(subsequence_pairs), right, weight
+    rows = alike[kept]
     return kernel.bind(rows if sp.issparse(X) else rows.toarray(), right), right, weight
 
 
 def _column(numbers: NDArray[np.intp]) -> sp.csr_array:
     """One number for each row, as a matrix without zeros."""
     return sp.csr_array(numbers[:, None] + 1.0)
-
-
-def _entries(column: sp.csr_array) -> NDArray[np.intp]:
-    return column.data.astype(np.intp) - 1

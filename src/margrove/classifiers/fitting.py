@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -21,6 +22,7 @@ from margrove.outputs.layout import Layout
 
 if TYPE_CHECKING:
     from margrove.solvers.dual_ascent import Progress, Solution
+    from margrove.solvers.dual_averaging import Objective
 
     Watch = Callable[[Progress], bool | None]
 
@@ -45,6 +47,14 @@ def check_positive(estimator: Any, *names: str) -> None:
             raise ValueError(f"{name} is {value!r}; expected a finite number above 0")
 
 
+def check_not_negative(estimator: Any, *names: str) -> None:
+    """Raise unless these parameters are finite numbers of at least zero."""
+    for name in names:
+        value = getattr(estimator, name)
+        if not (_is_a(value, int | float | np.number) and np.isfinite(value) and value >= 0):
+            raise ValueError(f"{name} is {value!r}; expected a finite number of at least 0")
+
+
 def check_count(estimator: Any, *names: str) -> None:
     """Raise unless these parameters are whole numbers of at least zero."""
     for name in names:
@@ -59,6 +69,14 @@ def check_choice(estimator: Any, **choices: tuple[str, ...]) -> None:
         value = getattr(estimator, name)
         if not (isinstance(value, str) and value in known):
             raise ValueError(f"{name} is {value!r}; expected {' or '.join(map(repr, known))}")
+
+
+def check_switch(estimator: Any, *names: str) -> None:
+    """Raise unless these parameters are True or False."""
+    for name in names:
+        value = getattr(estimator, name)
+        if not isinstance(value, bool | np.bool_):
+            raise ValueError(f"{name} is {value!r}; expected True or False")
 
 
 def _is_a(value: Any, kinds: Any) -> bool:
@@ -79,6 +97,7 @@ class CertifiedFit:
     """
 
     C: float
+    fit_intercept: bool = False
     tol: float
     max_iter: int
     n_jobs: int | None
@@ -96,6 +115,7 @@ class CertifiedFit:
         check_positive(self, "C", "tol")
         check_count(self, "max_iter")
         check_choice(self, **self._choices)
+        check_switch(self, "fit_intercept")
         with unchanged_on_failure(self):
             self._fit(X, y, sample_weight, watch)
         self._warn_unless_converged()
@@ -112,22 +132,55 @@ class CertifiedFit:
         start: Duals | None = None,
         watch: Watch | None = None,
     ) -> Solution:
-        from margrove.solvers import dual_ascent  # compiles; prediction has no need of it
+        """Solve it, with an unpenalised bias of the columns (D.8) where `fit_intercept` asks for one."""
+        from margrove.solvers import bias, dual_ascent  # compile; prediction has no need of them
 
-        seed = check_random_state(0 if self.random_state is None else self.random_state).randint(2**31 - 1)
-        ordinary = problem.bound.min() > 1 / EXTREME and problem.bound.max() < EXTREME
-        dtype = np.float32 if self.tol >= SINGLE_TOL and ordinary else np.float64
-        return dual_ascent.solve(
+        options = self._options(problem.bound) | {"max_iter": int(max_iter)}
+        if not self.fit_intercept:
+            return dual_ascent.solve(problem, layout, start=start, watch=watch, **options)
+        earlier = None if start is None else getattr(self, "_bias", None)
+        if earlier is not None and len(earlier) != layout.n_columns:
+            earlier = None
+        return bias.solve_with_bias(problem, layout, start=start, bias=earlier, watch=watch, **options)
+
+    def _average(
+        self,
+        problem: Objective,
+        bound: NDArray[np.float64],
+        watch: Watch | None,
+        epsilon: float | None = None,
+    ) -> Solution:
+        """By dual averaging, in place of the engine."""
+        from margrove.solvers.dual_averaging import average
+
+        options = self._options(bound)
+        return average(
             problem,
-            layout,
-            tol=float(self.tol),
-            max_iter=int(max_iter),
-            rng=np.random.default_rng(seed),
-            dtype=dtype,
-            n_threads=n_threads(self.n_jobs),
-            start=start,
+            tol=options["tol"],
+            max_iter=options["max_iter"],
+            epsilon=epsilon,
+            dtype=options["dtype"],
             watch=watch,
         )
+
+    def _options(self, bound: NDArray[np.float64], finest: float = 1.0) -> dict[str, Any]:
+        """What every solver is told, that needs gaps of the share `finest` of `tol`."""
+        return {
+            "tol": float(self.tol),
+            "max_iter": int(self.max_iter),
+            "rng": np.random.default_rng(self._seed()),
+            "dtype": self._dtype(bound, finest),
+            "n_threads": n_threads(self.n_jobs),
+        }
+
+    def _seed(self) -> int:
+        state = check_random_state(0 if self.random_state is None else self.random_state)
+        return int(state.randint(2**31 - 1))
+
+    def _dtype(self, bound: NDArray[np.float64], finest: float = 1.0) -> Any:
+        """Single precision, if it can prove such gaps."""
+        ordinary = bound.min() > 1 / EXTREME and bound.max() < EXTREME
+        return np.float32 if finest * self.tol >= SINGLE_TOL and ordinary else np.float64
 
     def _earlier_duals(self, problem: ContrastProblem) -> Duals | None:
         """The dual variables of the last fit, if they are of contrasts that this problem has."""

@@ -26,6 +26,8 @@ class MarginModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     With a similarity, `similarity_` knows the rows that matter, and `weights_` has their coefficients.
     """
 
+    _is_certified = True
+    """Whether a fit ends with a `certificate_`."""
     similarity_: similarity.BoundSimilarity | None
     intercept_: NDArray[Any] | None = None
     """Added to the column scores."""
@@ -87,13 +89,14 @@ class MarginModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the model as plain values and arrays."""
         check_is_fitted(self, "weights_")
+        certificate = getattr(self, "certificate_", None)
         header = {
             "params": storage.params_to_state(self.get_params(deep=False)),
             "classes": storage.classes_to_state(self.classes_, self.class_nodes_, self.taxonomy_, self._form),
-            "certificate": None if self.certificate_ is None else self.certificate_.as_dict(),
+            "certificate": None if certificate is None else certificate.as_dict(),
             "features": storage.features_to_state(self),
         }
-        arrays = storage.weights_to_state(self.weights_, self.attributes_, self.column_nodes_)
+        arrays = storage.weights_to_state(self._stored_weights(), self.attributes_, self.column_nodes_)
         if self.intercept_ is not None:
             arrays["intercept"] = self.intercept_
         if self.similarity_ is not None:
@@ -117,10 +120,15 @@ class MarginModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             arrays, n_inputs, model._n_outputs(), classes.taxonomy.n_nodes
         )
         model.intercept_ = storage.intercept_from_state(arrays, model.weights_)
-        if header["certificate"] is not None:
+        if header["certificate"] is not None or cls._is_certified:
             model.certificate_ = storage.certificate_from_state(header["certificate"])
             model.n_iter_ = model.certificate_.n_iter
         return model
+
+    def _stored_weights(self) -> NDArray[Any]:
+        """The weights of which a file keeps a copy."""
+        W: NDArray[Any] = self.weights_
+        return W
 
     def _n_outputs(self) -> int:
         """How many rows Lambda has."""

@@ -26,6 +26,14 @@ def canonical_rows(
     X: sp.csr_array, Y: sp.csr_array, weight: NDArray[np.float64]
 ) -> tuple[sp.csr_array, sp.csr_array, NDArray[np.float64]]:
     """Return distinct rows with positive weight; rows of one class stand together, classes in order."""
+    kept, weight = distinct_rows(X, Y, weight)
+    return X[kept], Y[kept], weight
+
+
+def distinct_rows(
+    X: sp.csr_array, Y: sp.csr_array, weight: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Which rows stand for all, in the canonical order, and the weight that each then has."""
     keep = np.flatnonzero(weight > 0)
     X, Y, weight = X[keep], Y[keep], weight[keep]
     rng = np.random.default_rng(0)
@@ -44,7 +52,7 @@ def canonical_rows(
     new = np.ones(len(order), bool)
     new[twins[~differs] + 1] = False
     starts = np.flatnonzero(new)
-    return X[starts], Y[starts], np.add.reduceat(weight, starts)
+    return keep[order[starts]], np.add.reduceat(weight, starts)
 
 
 def merge_private(X: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:

@@ -32,7 +32,8 @@ def params_to_state(params: Mapping[str, Any]) -> dict[str, Any]:
     Others, as objects given as cost or attributes, have done their work in training; a loaded model shows the
     default there.
     """
-    plain = {name: similarity.spec_to_state(_plain(value)) for name, value in params.items()}
+    given = {name: value for name, value in params.items() if not isinstance(value, Mapping)}
+    plain = {name: similarity.spec_to_state(_plain(value)) for name, value in given.items()}
     kept = {name: value for name, value in plain.items() if _is_plain(value)}
     return kept | {name: _OWN for name, value in params.items() if isinstance(value, Taxonomy)}
 
@@ -119,9 +120,26 @@ def weights_to_state(W: NDArray[Any], Lambda: sp.csr_array, nodes: Any) -> dict[
     arrays = pack_csr("attributes", Lambda)
     if nodes is not None:
         arrays["column_nodes"] = nodes
+    return arrays | matrix_to_state("weights", W)
+
+
+def matrix_to_state(name: str, W: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """A matrix as it is, or, if it is mostly empty, by its nonzeros."""
     if np.count_nonzero(W) * (4 + W.itemsize) < W.nbytes:
-        return arrays | pack_csr("weights", W)
-    return arrays | {"weights": W}
+        return pack_csr(name, W)
+    return {name: W}
+
+
+def matrix_from_state(name: str, arrays: Arrays, shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
+    """What `matrix_to_state` stored: finite numbers, in a matrix of this shape and type."""
+    W: Any = arrays[name] if name in arrays else unpack_csr(name, arrays)
+    if W.shape != shape or W.dtype != dtype:
+        raise InvalidModelFileError(f"the matrix {name!r} does not fit the others")
+    if name not in arrays:
+        W = W.toarray()  # of the size of one that is there already
+    if not np.isfinite(W).all():
+        raise InvalidModelFileError(f"the matrix {name!r} is not finite")
+    return np.array(W)
 
 
 def weights_from_state(arrays: Arrays, n_features: int, n_outputs: int, n_nodes: int) -> tuple[Any, Any, Any]:
@@ -161,6 +179,21 @@ def intercept_from_state(arrays: Arrays, W: NDArray[Any]) -> NDArray[Any] | None
     if intercept.shape != W.shape[1:] or intercept.dtype.kind != "f" or not np.isfinite(intercept).all():
         raise InvalidModelFileError("the intercept does not fit the weights")
     return intercept.astype(W.dtype)
+
+
+def attribute_weights_to_state(weights: Mapping[Label, float] | None) -> list[Any] | None:
+    """What each group of attributes has learned to weigh, as pairs."""
+    return None if weights is None else [[encode_label(name), weight] for name, weight in weights.items()]
+
+
+def attribute_weights_from_state(state: Sequence[Any] | None) -> dict[Label, float] | None:
+    """The weights of groups of attributes, by their names."""
+    if state is None:
+        return None
+    weights = {decode_label(name): weight for name, weight in state}
+    if not all(type(weight) is float and 0 <= weight < np.inf for weight in weights.values()):
+        raise InvalidModelFileError("the weights of attributes are no weights")
+    return weights
 
 
 def certificate_from_state(state: Mapping[str, Any]) -> Certificate:

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from margrove.classifiers.calibration import Calibration
 from margrove.classifiers.class_model import ClassModel
 from margrove.classifiers.examples import Examples
+from margrove.classifiers.node_chances import NodeChances
 from margrove.classifiers.targets import Classes
 from margrove.errors import DataError, InvalidModelFileError, LabelError
 from margrove.objective.inputs import Similarities, Vectors
@@ -33,7 +33,7 @@ class SubtreeModel(ClassModel):
     _subtrees: Subtrees
     _whole: bool
     """Whether y names with a label all classes above it, so that predictions do the same."""
-    calibration_: Calibration | None
+    calibration_: NodeChances | None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -145,7 +145,7 @@ class SubtreeModel(ClassModel):
         weight: NDArray[np.float64],
         subtrees: Subtrees,
         learn: Learn,
-    ) -> Calibration:
+    ) -> NodeChances:
         """Learn from margins of rows that were held out."""
         n = len(right)
         folds = min(FOLDS, n)
@@ -155,7 +155,7 @@ class SubtreeModel(ClassModel):
             out = np.flatnonzero(fold == k)
             rest = np.flatnonzero(fold != k) if n > 1 else out
             scores[out] = inputs.held_out(learn(rest), out, rest)
-        return Calibration.fit(subtrees.margins(scores), right, weight)
+        return NodeChances.fit(subtrees.margins(scores), right, weight)
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the model as plain values and arrays."""
@@ -177,7 +177,7 @@ class SubtreeModel(ClassModel):
         if lines is not None:
             if lines.shape != (2, model._n_outputs()) or not np.isfinite(lines).all():
                 raise InvalidModelFileError("the calibration does not fit the nodes")
-            model.calibration_ = Calibration(*lines.astype(np.float64))
+            model.calibration_ = NodeChances(*lines.astype(np.float64))
         return model
 
 

@@ -72,6 +72,7 @@ class SubtreePerceptron(SubtreeModel):
     """
 
     certificate_ = None
+    _is_certified = False
 
     def __init__(
         self,

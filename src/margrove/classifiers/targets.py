@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,11 @@ class Classes:
     """The user's, with a miscellaneous class below every inner node that is a label; else made from `y`."""
     form: Form
 
+    def numbers(self, of: Classes) -> NDArray[np.intp]:
+        """The places of other classes among these."""
+        place = {node: k for k, node in enumerate(self.nodes)}
+        return np.array([place[node] for node in of.nodes], np.intp)
+
 
 def read_targets(
     y: Any, taxonomy: Taxonomy | str | None, *, miscellaneous: bool = True
@@ -39,6 +44,27 @@ def read_targets(
     Without a taxonomy, labels that hold the separator are paths and make one; "flat" makes none of them. With
     `miscellaneous` a label at an inner node is a class below it (T.3), else it is the inner node.
     """
+    check_taxonomy(taxonomy)
+    rows = read_rows(y)
+    labels, sets = _number(rows)
+    if isinstance(taxonomy, Taxonomy):
+        nodes = find_nodes(taxonomy, [rows.paths.get(label, label) for label in labels], sets, rows)
+    else:
+        paths = None if taxonomy == "flat" else _paths(labels, sets, rows)
+        taxonomy = Taxonomy.flat(labels) if paths is None else Taxonomy.from_paths(paths)
+        nodes = [taxonomy.name(v) for v in taxonomy.indices(labels if paths is None else paths)]
+    refuse_twins(labels, nodes)
+    inner = [node for node in nodes if taxonomy.children(node)]
+    if miscellaneous:
+        if inner:
+            taxonomy = taxonomy.with_miscellaneous(inner)
+        nodes = [taxonomy.as_class(node) for node in nodes]
+    classes = Classes(as_array(labels, rows.dtype), tuple(nodes), taxonomy, rows.form)
+    return classes, sets.matrix(len(labels))
+
+
+def check_taxonomy(taxonomy: Any) -> None:
+    """Raise unless this is what `taxonomy=` can be."""
     if not (
         taxonomy is None
         or isinstance(taxonomy, Taxonomy)
@@ -48,22 +74,23 @@ def read_targets(
             f"taxonomy is {taxonomy!r}; expected a margrove.Taxonomy, None or 'flat'. Taxonomy.from_edges, "
             "from_paths, from_dict and from_file make one"
         )
-    rows = read_rows(y)
-    labels, sets = _number(rows)
-    if isinstance(taxonomy, Taxonomy):
-        nodes = _find(taxonomy, [rows.paths.get(label, label) for label in labels], sets, rows)
-    else:
-        paths = None if taxonomy == "flat" else _paths(labels, sets, rows)
-        taxonomy = Taxonomy.flat(labels) if paths is None else Taxonomy.from_paths(paths)
-        nodes = [taxonomy.name(v) for v in taxonomy.indices(labels if paths is None else paths)]
-    _refuse_twins(labels, nodes)
-    inner = [node for node in nodes if taxonomy.children(node)]
-    if miscellaneous:
-        if inner:
-            taxonomy = taxonomy.with_miscellaneous(inner)
-        nodes = [taxonomy.as_class(node) for node in nodes]
-    classes = Classes(_as_array(labels, rows.dtype), tuple(nodes), taxonomy, rows.form)
-    return classes, sets.matrix(len(labels))
+
+
+def with_unseen(classes: Classes) -> Classes:
+    """These and all other terminal nodes of their taxonomy, by the taxonomy's names."""
+    if classes.form == "indicator":
+        raise LabelError("y has a column for each class; to predict others, give it as lists of labels")
+    known = set(classes.nodes)
+    unseen = [node for node in classes.taxonomy.classes if node not in known]
+    labels = [*classes.labels.tolist(), *map(classes.taxonomy.as_label, unseen)]
+    nodes = [*classes.nodes, *unseen]
+    order = sorted_places(labels)
+    array = np.empty(len(labels), dtype=object)
+    array[:] = [labels[k] for k in order]
+    kind = classes.labels.dtype.kind
+    if kind != "O" and len({type(label) for label in labels}) == 1:
+        array = np.array(array.tolist())
+    return replace(classes, labels=array, nodes=tuple(nodes[k] for k in order))
 
 
 def number_labels(y: Any, classes: NDArray[Any]) -> LabelSets:
@@ -83,7 +110,7 @@ def _number(rows: Rows) -> tuple[list[Label], LabelSets]:
     labels = vocabulary.labels
     if not labels:
         raise LabelError("y holds no label at all, so there is nothing to learn")
-    order = _sorted_places(labels)
+    order = sorted_places(labels)
     rank = np.empty(len(labels), np.int64)
     rank[order] = np.arange(len(labels))
     numbers = rank[sets.numbers]
@@ -94,14 +121,15 @@ def _number(rows: Rows) -> tuple[list[Label], LabelSets]:
     return [labels[k] for k in order], sets
 
 
-def _sorted_places(labels: Sequence[Any]) -> list[int]:
+def sorted_places(labels: Sequence[Any]) -> list[int]:
+    """The order that sorts labels, of whatever types."""
     try:
         return sorted(range(len(labels)), key=lambda k: labels[k])
     except TypeError:  # of several types: by type, then as they read
         return sorted(range(len(labels)), key=lambda k: (type(labels[k]).__name__, repr(labels[k])))
 
 
-def _as_array(labels: list[Label], dtype: np.dtype[Any] | None) -> NDArray[Any]:
+def as_array(labels: list[Label], dtype: np.dtype[Any] | None) -> NDArray[Any]:
     """Labels as an array that gives each back as it was: of y's type, or of their own if they share one."""
     if dtype is not None and dtype.kind in "biufUSmM":
         return np.array(labels, dtype=dtype)
@@ -129,10 +157,15 @@ def _paths(labels: Sequence[Label], sets: LabelSets, rows: Rows) -> list[tuple[L
     ]
 
 
-def _find(taxonomy: Taxonomy, places: Sequence[Label], sets: LabelSets, rows: Rows) -> list[Label]:
-    """The taxonomy's node of each label; a label that has none is an error that tells where it stands."""
+def find_nodes(
+    taxonomy: Taxonomy, places: Sequence[Label], sets: LabelSets, rows: Rows, first: int = 0
+) -> list[Label]:
+    """The taxonomy's node of each label; a label that has none is an error that tells where it stands.
+
+    The labels have the numbers from `first` on.
+    """
     nodes = []
-    for k, place in enumerate(places):
+    for k, place in enumerate(places, first):
         try:
             nodes.append(taxonomy.name(taxonomy.index(place)))
         except KeyError as error:
@@ -168,10 +201,11 @@ def _as_int(label: Label) -> int | None:
 def _where(k: int, sets: LabelSets, rows: Rows) -> str:
     if rows.form == "indicator":
         return f"y, column {k}"
-    return f"y, row {sets.rows[np.flatnonzero(sets.numbers == k)[0]]}"
+    entries = np.flatnonzero(sets.numbers == k)
+    return f"y, row {sets.rows[entries[0]]}" if len(entries) else "classes"
 
 
-def _refuse_twins(labels: Sequence[Label], nodes: Sequence[Label]) -> None:
+def refuse_twins(labels: Sequence[Label], nodes: Sequence[Label]) -> None:
     """Two labels for one node, as its name and its path, would be two classes that no score tells apart."""
     seen: Mapping[Label, Label] = dict(zip(nodes, labels, strict=True))
     for label, node in zip(labels, nodes, strict=True):

@@ -27,16 +27,16 @@ class Threshold:
     @classmethod
     def fit(cls, scores: NDArray[Any], Y: Any, weight: NDArray[np.float64]) -> Threshold:
         """Learn from rows with their scores, right classes (CSR indicators) and weights."""
-        features = _features(scores)
-        target = best_cuts(scores, Y)
-        root = np.sqrt(weight)[:, None]
-        gram = (features * root).T @ (features * root)
+        gram, right = normal_equations(scores, Y, weight)
+        return cls.solve(gram, right, bool((np.diff(Y.indptr) > 0).all()))
+
+    @classmethod
+    def solve(cls, gram: NDArray[Any], right: NDArray[Any], at_least_one: bool) -> Threshold:
+        """From the sums of `normal_equations`."""
         ridge = RIDGE * max(np.trace(gram) / len(gram), np.finfo(float).tiny)
         penalty = ridge * np.eye(len(gram))
         penalty[-1, -1] = 0.0  # the constant goes free
-        right = (features * root).T @ (target * root[:, 0])
-        solution = np.linalg.lstsq(gram + penalty, right, rcond=None)[0]
-        return cls(solution, bool((np.diff(Y.indptr) > 0).all()))
+        return cls(np.linalg.lstsq(gram + penalty, right, rcond=None)[0], at_least_one)
 
     def predict(self, scores: NDArray[Any]) -> NDArray[np.bool_]:
         """Which classes each row has."""
@@ -45,6 +45,16 @@ class Threshold:
             none = np.flatnonzero(~chosen.any(axis=1))
             chosen[none, scores[none].argmax(axis=1)] = True
         return chosen
+
+
+def normal_equations(
+    scores: NDArray[Any], Y: Any, weight: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What (L.2) needs to know of these rows: a matrix and a vector, which add up over parts of the rows."""
+    features = _features(scores)
+    target = best_cuts(scores, Y)
+    root = np.sqrt(weight)[:, None]
+    return (features * root).T @ (features * root), (features * root).T @ (target * root[:, 0])
 
 
 def n_coefficients(n_classes: int) -> int:

@@ -33,6 +33,7 @@ def check(
     table = read_data(
         data,
         labels=label,
+        label_separator=label_separator,
         format=format,
         delimiter=delimiter,
         encoding=encoding,

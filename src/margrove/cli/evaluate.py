@@ -10,7 +10,7 @@ import typer
 
 from margrove.cli import options
 from margrove.cli.console import busy, print_json, print_table
-from margrove.cli.inputs import load_model, read_data
+from margrove.cli.inputs import check_confidence, load_model, read_data
 from margrove.cli.status import CommandError, Status
 
 
@@ -37,6 +37,7 @@ def evaluate(
             "--ranking/--no-ranking", help="Also measure the ranking of all classes (rows x classes scores)."
         ),
     ] = True,
+    confidence: options.Confidence = None,
     fail_under: Annotated[
         list[str] | None,
         typer.Option(metavar="MEASURE=VALUE", help="Exit with 1 if a measure is less; may be repeated."),
@@ -59,11 +60,13 @@ def evaluate(
     """
     gates = _gates(fail_under or [], is_least=True) + _gates(fail_over or [], is_least=False)
     loaded = load_model(model)
+    check_confidence(loaded, confidence)
     if label:
         loaded.labels = label
     table = read_data(
         data,
         labels=loaded.labels,
+        label_separator=loaded.separator,
         numeric=loaded.features.columns("numeric"),
         format=format,
         delimiter=delimiter,
@@ -74,7 +77,7 @@ def evaluate(
     from margrove.report import evaluate_model
 
     with busy("evaluating"):
-        measures = evaluate_model(loaded, table, ranking=ranking)
+        measures = evaluate_model(loaded, table, ranking=ranking, confidence=confidence)
     values = _flat(measures)
     unknown = [gate.measure for gate in gates if gate.measure not in values]
     if unknown:

@@ -96,10 +96,25 @@ C = Annotated[
     ),
 ]
 Cost = Annotated[
-    str | None, typer.Option("--cost", metavar="NAME", help="Cost of taking one class for another.")
+    str | None,
+    typer.Option(
+        "--cost",
+        metavar="NAME",
+        help="Cost of taking one class for another; or a CSV file with a row for each right class and a "
+        "column for each predicted one.",
+    ),
 ]
 Attributes = Annotated[
     str | None, typer.Option("--attributes", metavar="NAME", help="What classes share with those above them.")
+]
+Descriptions = Annotated[
+    str | None,
+    typer.Option(
+        "--descriptions",
+        metavar="FILE",
+        help="A table of classes and texts that describe them, as attributes; `--set classes=taxonomy` lets "
+        "those without examples be predicted.",
+    ),
 ]
 SlackOf = Annotated[
     Slack | None, typer.Option("--slack", help="One slack an example, or one a pair of classes.")
@@ -130,6 +145,23 @@ Words = Annotated[
 MinRows = Annotated[
     int | None,
     typer.Option("--min-rows", metavar="N", min=1, help="Rows that a term of text has to occur in."),
+]
+
+
+def _probability(value: float | None) -> float | None:
+    if value is not None and not (0 < value <= 1):
+        raise typer.BadParameter(f"it is {value:g}; expected a probability above 0, at most 1")
+    return value
+
+
+Confidence = Annotated[
+    float | None,
+    typer.Option(
+        "--confidence",
+        metavar="P",
+        help="Predict the deepest node whose probability is at least P; for models with --probabilities.",
+        callback=_probability,
+    ),
 ]
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from margrove.cli import options
-from margrove.cli.inputs import load_model, read_data
+from margrove.cli.inputs import check_confidence, load_model, read_data
 from margrove.cli.outputs import STDOUT, check_writable, format_of, write_table
 from margrove.cli.status import CommandError, Status
 
@@ -29,7 +29,10 @@ def predict(
     top: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="The N best classes, best first, not just one.")
     ] = None,
-    scores: Annotated[bool, typer.Option("--scores", help="Also the score of each class.")] = False,
+    confidence: options.Confidence = None,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Also the score, or the probability, of each class.")
+    ] = False,
     keep: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="Column to copy from the data, such as an id.")
     ] = None,
@@ -48,7 +51,10 @@ def predict(
     are a list, written as JSON where the format has no lists.
     """
     check_writable(output, [model, data])
+    if confidence is not None and top is not None:
+        raise CommandError(Status.WRONG_CALL, "--confidence predicts one node; leave out --top")
     loaded = load_model(model)
+    check_confidence(loaded, confidence)
     table = read_data(
         data,
         numeric=loaded.features.columns("numeric"),
@@ -61,7 +67,7 @@ def predict(
     columns: Columns = {table.unit: table.line_numbers.tolist()}
     for name in keep or []:
         columns[name] = table.column(name).to_pylist()
-    predictions = _predictions(loaded, table, top, scores)
+    predictions = _predictions(loaded, table, top, scores, confidence)
     for name in predictions:
         if name in columns:
             raise CommandError(
@@ -70,7 +76,9 @@ def predict(
     write_table(output, columns | predictions, format_of(output, output_format))
 
 
-def _predictions(model: TableModel, table: Table, top: int | None, with_scores: bool) -> Columns:
+def _predictions(
+    model: TableModel, table: Table, top: int | None, with_scores: bool, confidence: float | None
+) -> Columns:
     """Return the columns of predictions, made some rows at a time."""
     import numpy as np
 
@@ -80,17 +88,24 @@ def _predictions(model: TableModel, table: Table, top: int | None, with_scores: 
     columns: Columns = {kind + ending: [] for ending in endings for kind in kinds}
     for start in range(0, len(table), _ROWS_AT_ONCE):
         rows = np.arange(start, min(start + _ROWS_AT_ONCE, len(table)))
-        for name, cells in _predictions_at_once(model, table.take(rows), top, with_scores).items():
+        part = table.take(rows)
+        for name, cells in _predictions_at_once(model, part, top, with_scores, confidence).items():
             columns[name].extend(cells)
     return columns
 
 
-def _predictions_at_once(model: TableModel, table: Table, top: int | None, with_scores: bool) -> Columns:
+def _predictions_at_once(
+    model: TableModel, table: Table, top: int | None, with_scores: bool, confidence: float | None
+) -> Columns:
     classifier = model.classifier
     features = model.features.transform(table)
+    if confidence is not None:
+        nodes, probabilities = classifier.predict(features, confidence=confidence, return_scores=True)
+        columns: Columns = {"prediction": [_plain(node) for node in nodes]}
+        return columns | ({"score": probabilities.tolist()} if with_scores else {})
     if top is None:
         labels = [_plain(label) for label in classifier.predict(features)]
-        columns: Columns = {"prediction": labels}
+        columns = {"prediction": labels}
         if with_scores:
             columns["score"] = _scores_of(classifier, features, labels)
         return columns

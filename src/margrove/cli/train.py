@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from margrove.cli import options
-from margrove.cli.console import gap_shown, note, print_facts, print_json
-from margrove.cli.inputs import NO_TAXONOMY, read_data, read_taxonomy
-from margrove.cli.methods import METHODS, make_estimator, parse_settings
+from margrove.cli.console import busy, gap_shown, note, print_facts, print_json
+from margrove.cli.inputs import NO_TAXONOMY, read_costs, read_data, read_descriptions, read_taxonomy
+from margrove.cli.methods import (
+    METHODS,
+    make_estimator,
+    parse_settings,
+    with_descriptions,
+    with_probabilities,
+)
 from margrove.cli.outputs import STDOUT, check_writable, save
 from margrove.cli.status import CommandError, Status, options_in_doubt
-from margrove.errors import LabelError
 
 if TYPE_CHECKING:
     from margrove.tables.model import TableModel
     from margrove.tables.table import Table
-    from margrove.taxonomy import Taxonomy
 
 
 Method = StrEnum("Method", [(name, name) for name in METHODS])  # type: ignore[misc]
@@ -40,10 +44,15 @@ def train(
     c: options.C = None,
     cost: options.Cost = None,
     attributes: options.Attributes = None,
+    descriptions: options.Descriptions = None,
     slack: options.SlackOf = None,
     kernel: options.Kernel = None,
     tol: options.Tol = None,
     max_iter: options.MaxIter = None,
+    probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", help="Learn calibrated probabilities too; takes three fits more."),
+    ] = False,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the order of examples.")] = None,
     threads: options.Threads = None,
     more: options.More = None,
@@ -65,11 +74,14 @@ def train(
     """
     if output == STDOUT:
         raise CommandError(Status.WRONG_CALL, "a model is written to a file, not to standard output")
-    check_writable(output, [name for name in (data, taxonomy) if name is not None])
+    check_writable(output, [name for name in (data, taxonomy, descriptions) if name is not None])
     tree = read_taxonomy(taxonomy, taxonomy_format)
+    is_flat = method.value == "flat" or taxonomy == NO_TAXONOMY
     table = read_data(
         data,
         labels=label,
+        label_separator=label_separator,
+        taxonomy=None if is_flat else tree,
         numeric=numeric or [],
         format=format,
         delimiter=delimiter,
@@ -82,7 +94,7 @@ def train(
 
     settings = options.given(
         C=c,
-        cost=cost,
+        cost=read_costs(cost),
         attributes=attributes,
         slack=slack and slack.value,
         kernel=kernel,
@@ -92,23 +104,28 @@ def train(
         n_jobs=threads,
     )
     settings |= parse_settings(more or [])
-    is_flat = method.value == "flat" or taxonomy == NO_TAXONOMY
+    if descriptions is not None:
+        settings["attributes"] = with_descriptions(
+            settings.get("attributes"), read_descriptions(descriptions)
+        )
     features = TableFeatures(text, numeric, categorical, **options.feature_options(words, min_rows))
     classifier = make_estimator(method.value, "flat" if is_flat else tree, **settings)
+    tol = getattr(classifier, "tol", None)
+    if probabilities:
+        classifier = with_probabilities(classifier)
     model = TableModel(features, classifier, label, label_separator)
     y = model.labels_of(table)
     if is_flat:
         y = one_label_each(y)
-    if tree is not None and not is_flat:
-        _check_labels(y, table, tree)
     started = time.perf_counter()
     with options_in_doubt():
         X = features.fit_transform(table.without(label))
-        if hasattr(classifier, "tol"):
-            with gap_shown("training", classifier.tol) as watch:
+        if tol is None:  # without a certificate there is no gap to show
+            with busy("training"):
+                classifier.fit(X, y)
+        else:
+            with gap_shown("training", tol) as watch:
                 classifier.fit(X, y, watch=watch)
-        else:  # no gap to be shown
-            classifier.fit(X, y)
     seconds = time.perf_counter() - started
     save(model, output)
     summary = _summary(model, table, seconds) | {"model": output}
@@ -116,22 +133,6 @@ def train(
         print_json(summary)
     else:
         _print(summary)
-
-
-def _check_labels(y: Any, table: Table, tree: Taxonomy) -> None:
-    """Refuse labels that the taxonomy lacks, by the line where the first stands."""
-    from margrove.report import check_labels
-
-    unknown = check_labels(y, tree)["unknown"]
-    if unknown:
-        first = unknown[0]
-        where = table.where(first["first_row"])
-        similar = f"; did you mean {' or '.join(map(repr, first['similar']))}?" if first["similar"] else ""
-        raise LabelError(
-            f"{where}: the label {first['label']!r} is not in the taxonomy{similar}\n"
-            f"{len(unknown):,} labels of {sum(entry['rows'] for entry in unknown):,} rows are not; "
-            "`margrove check` lists them."
-        )
 
 
 def _summary(model: TableModel, table: Table, seconds: float) -> dict[str, Any]:

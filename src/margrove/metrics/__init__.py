@@ -1,4 +1,4 @@
-"""Every measure, as a pure function of labels, predictions and scores (maths.md, M.1-M.15, M.21-M.25).
+"""Every measure, as a pure function of labels, predictions and scores (maths.md, M.1-M.15, M.21-M.28).
 
 Measures of predictions are called `f(y_true, y_pred, taxonomy)`, measures of a ranking, or of its highest
 label, `f(y_true, scores, classes, taxonomy)`. Labels are what the user has: one a row, or a list or set of
@@ -6,6 +6,11 @@ labels a row, or an indicator matrix with its `classes`. All but `average_precis
 `sample_weight`. `paired_permutation_test` and `compare` tell differences from luck.
 """
 
+from margrove.metrics.calibration import (
+    calibration_error_by_level,
+    containment,
+    expected_calibration_error,
+)
 from margrove.metrics.f_measures import (
     PrecisionRecallF1,
     hierarchical_precision_recall_f1,
@@ -30,9 +35,12 @@ __all__ = [
     "accuracy_by_level",
     "average_precision",
     "average_precision_area",
+    "calibration_error_by_level",
     "compare",
+    "containment",
     "cost_loss",
     "evaluate",
+    "expected_calibration_error",
     "h_loss",
     "hierarchical_precision_recall_f1",
     "level_accuracy",

@@ -96,7 +96,7 @@ def level_accuracy(
     """
     tree = _required(taxonomy, "level_accuracy")
     rows = _compare_top(y_true, y_pred, None, tree, sample_weight)
-    return rows.mean(_sharing(rows, _level(rows.labels, tree, depth)))
+    return rows.mean(_sharing(rows, level_matrix(rows.labels, tree, depth)))
 
 
 def accuracy_by_level(
@@ -106,7 +106,7 @@ def accuracy_by_level(
     tree = _required(taxonomy, "accuracy_by_level")
     rows = _compare_top(y_true, y_pred, None, tree, sample_weight)
     deepest = int(tree.depths.max(initial=0))
-    return {d: rows.mean(_sharing(rows, _level(rows.labels, tree, d))) for d in range(1, deepest + 1)}
+    return {d: rows.mean(_sharing(rows, level_matrix(rows.labels, tree, d))) for d in range(1, deepest + 1)}
 
 
 def _required(taxonomy: Taxonomy | None, measure: str) -> Taxonomy:
@@ -161,7 +161,7 @@ def _parents(labels: Sequence[Label], taxonomy: Taxonomy) -> sp.csr_array:
     return sp.csr_array((np.ones(len(columns)), columns, starts), shape=(len(labels), taxonomy.n_nodes))
 
 
-def _level(labels: Sequence[Label], taxonomy: Taxonomy, depth: int) -> sp.csr_array:
+def level_matrix(labels: Sequence[Label], taxonomy: Taxonomy, depth: int) -> sp.csr_array:
     """Labels x nodes: the ancestors of exactly this depth, or the label itself if it stands higher."""
     ancestors = taxonomy.ancestor_matrix(labels)
     nodes = taxonomy.indices(labels)

@@ -16,16 +16,16 @@ with the kernels.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from margrove.objective.inputs import Similarities, Vectors
-from margrove.objective.losses import Loss, conjugate, loss_of
+from margrove.objective.losses import Loss, conjugate, loss_of, slope
 
 Slack = Literal["example", "pair"]
 Array = NDArray[Any]
@@ -63,6 +63,14 @@ class ContrastProblem:
     offset: Array | None = None
     """G, as W."""
 
+    convexity: ClassVar[float] = 1.0
+    """Of the objective in W: that of the penalty."""
+
+    @property
+    def n_columns(self) -> int:
+        """Of W."""
+        return int(self.Lambda.shape[1])
+
     @cached_property
     def ranges(self) -> tuple[Array, Array]:
         """Where the rivals of each output begin and end."""
@@ -73,6 +81,55 @@ class ContrastProblem:
         """xi_i (P.4), a block of rows at a time that stays in the processor's cache."""
         n = self.inputs.shape[0]
         xi, worst = np.zeros(n), np.full(n, -np.inf)
+        for example, _, H in self._violations(W, block):
+            if self.slack == "example":
+                worst[example] = np.maximum(worst[example], H.max(axis=1))
+            else:
+                xi[example] += loss_of(self.loss, H).sum(axis=1, dtype=np.float64)
+        return loss_of(self.loss, worst) if self.slack == "example" else xi
+
+    def worst(self, W: Array, block: int = 1 << 17) -> tuple[Array, Array, Array]:
+        """The most violated contrast of each example: y, r, and H, which is -infinity where there is none."""
+        n = self.inputs.shape[0]
+        pos, neg, worst = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, -np.inf)
+        for example, y, H in self._violations(W, block):
+            r = H.argmax(axis=1)
+            value = H[np.arange(len(r)), r]
+            more = value > worst[example]
+            at = example[more]
+            pos[at], neg[at], worst[at] = y[more], r[more], value[more]
+        return pos, neg, worst
+
+    def subgradient(self, W: Array, block: int = 1 << 17) -> tuple[float, Array]:
+        """(P.6), and one of its subgradients."""
+        loss, G = self.loss_subgradient(W, block)
+        return self.penalty(W) + loss, G + (W if self.offset is None else W - self.offset)
+
+    def loss_subgradient(self, W: Array, block: int = 1 << 17) -> tuple[float, Array]:
+        """sum_i bound_i xi_i, and one of its subgradients: minus the weights of the worst contrasts (D.2)."""
+        if self.slack == "example":
+            pos, neg, worst = self.worst(W, block)
+            some = np.flatnonzero(worst > -np.inf)
+            total = float(self.bound[some] @ loss_of(self.loss, worst[some]))
+            pulls = self._pull(some, pos[some], neg[some], worst[some])
+        else:
+            nobody = np.zeros(0, np.int64)
+            total, found = 0.0, [self._pull(nobody, nobody, nobody, np.zeros(0))]
+            for example, y, H in self._violations(W, block):
+                total += float(self.bound[example] @ loss_of(self.loss, H).sum(axis=1, dtype=np.float64))
+                k, r = np.nonzero(np.isfinite(H))
+                found.append(self._pull(example[k], y[k], r, H[k, r]))
+            pulls = Duals(*(np.concatenate(part) for part in zip(*found, strict=True)))
+        return total, -replace(self, offset=None).weights(pulls, W.dtype)
+
+    def _pull(self, example: Array, pos: Array, neg: Array, H: Array) -> Duals:
+        """The multiplier of each contrast of which the loss is a function: the loss falls along it."""
+        alpha = self.bound[example] * slope(self.loss, H) * self.cost.pairs(pos, neg)
+        some = alpha > 0
+        return Duals(example[some], pos[some], neg[some], alpha[some].astype(np.float64))
+
+    def _violations(self, W: Array, block: int) -> Iterator[tuple[Array, Array, Array]]:
+        """Some examples, a right output of each, and H of it and every output; -infinity for no contrast."""
         for rows, F in self._scores(W, block):
             Y = self.Y[rows]
             example = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
@@ -87,11 +144,7 @@ class ContrastProblem:
                 if self.rivals is not None:
                     r = np.arange(H.shape[1])
                     H[(r < self.rivals[0][y][:, None]) | (r >= self.rivals[1][y][:, None])] = -np.inf
-                if self.slack == "example":
-                    worst[rows.start + e] = np.maximum(worst[rows.start + e], H.max(axis=1))
-                else:
-                    xi[rows.start + e] += loss_of(self.loss, H).sum(axis=1, dtype=np.float64)
-        return loss_of(self.loss, worst) if self.slack == "example" else xi
+                yield rows.start + e, y, H
 
     def _scores(self, W: Array, block: int) -> Iterator[tuple[slice, Array]]:
         """Output scores of blocks of examples."""

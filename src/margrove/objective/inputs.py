@@ -37,6 +37,12 @@ class Inputs(Protocol):
     def inner(self, V: Array, W: Array) -> float:
         """The inner product of two models."""
 
+    def products(self, V: Array, W: Array) -> Array:
+        """The inner products of the columns of two models."""
+
+    def squares(self, W: Array) -> NDArray[np.float64]:
+        """The squared norm of each column of a model."""
+
     def take(self, rows: NDArray[np.intp]) -> Inputs:
         """Some of the examples."""
 
@@ -79,6 +85,19 @@ class Vectors:
                 float(np.multiply(v[k : k + CHUNK], w[k : k + CHUNK], dtype=np.float64).sum()) for k in parts
             )
         return float(np.sum(V.astype(np.float64) * W))
+
+    def products(self, V: Array, W: Array) -> Array:
+        """V' W, in double precision."""
+        step = max(1, CHUNK // max(V.shape[1], 1))
+        total = np.zeros((V.shape[1], W.shape[1]))
+        for k in range(0, len(V), step):
+            total += V[k : k + step].astype(np.float64).T @ W[k : k + step].astype(np.float64)
+        return total
+
+    def squares(self, W: Array) -> NDArray[np.float64]:
+        """The diagonal of W' W."""
+        found: NDArray[np.float64] = np.einsum("ij,ij->j", W, W, dtype=np.float64)
+        return found
 
     def take(self, rows: NDArray[np.intp]) -> Vectors:
         """Some rows."""
@@ -137,6 +156,20 @@ class Similarities:
         """tr V' K W."""
         parts = (V[rows].astype(np.float64) * self.scores(W, rows) for rows in self._blocks())
         return sum(float(part.sum()) for part in parts)
+
+    def products(self, V: Array, W: Array) -> Array:
+        """V' K W."""
+        total = np.zeros((V.shape[1], W.shape[1]))
+        for rows in self._blocks():
+            total += V[rows].astype(np.float64).T @ self.scores(W, rows)
+        return total
+
+    def squares(self, W: Array) -> NDArray[np.float64]:
+        """The diagonal of W' K W."""
+        found = np.zeros(W.shape[1])
+        for rows in self._blocks():
+            found += np.einsum("ij,ij->j", W[rows], self.scores(W, rows), dtype=np.float64)
+        return np.maximum(found, 0.0)
 
     def _blocks(self) -> Iterator[slice]:
         n = len(self.kept)

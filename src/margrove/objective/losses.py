@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlog1py, xlogy
+from scipy.special import expit, xlog1py, xlogy
 
 Loss = Literal["hinge", "squared-hinge", "logistic"]
 LOSSES: tuple[Loss, ...] = get_args(Loss)
@@ -27,6 +27,14 @@ def loss_of(loss: Loss, m: Array) -> Array:
         return softplus
     positive: Array = np.maximum(m, 0.0)
     return positive**2 if loss == "squared-hinge" else positive
+
+
+def slope(loss: Loss, m: Array) -> Array:
+    """phi'(m); 0 for the hinge loss at 0."""
+    if loss == "logistic":
+        sigmoid: Array = expit(m - 1)
+        return sigmoid
+    return 2 * np.maximum(m, 0.0) if loss == "squared-hinge" else (m > 0).astype(m.dtype)
 
 
 def conjugate(loss: Loss, t: Array) -> Array:

@@ -49,11 +49,22 @@ class Descent:
                 "a descent needs a tree, where one path leads to each node; "
                 f"{node!r} has {len(taxonomy.parents(node))} parents"
             )
+        return cls.along_first_parents(taxonomy, classes)
+
+    @classmethod
+    def along_first_parents(cls, taxonomy: Taxonomy, classes: Sequence[Name]) -> Descent:
+        """The descent in the tree that is left when every node of a graph keeps its first parent alone."""
         ends = taxonomy.indices(classes).astype(np.int64)
-        needed = np.unique(taxonomy.ancestor_matrix(classes).indices)
         above = np.full(taxonomy.n_nodes, -1, np.int64)
-        above[1:] = taxonomy.parent_idx
-        depths = taxonomy.depths[needed]
+        above[1:] = taxonomy.parent_idx[taxonomy.parent_ptr[1:-1]]
+        depth_of = np.zeros(taxonomy.n_nodes, np.int64)
+        for node, parent in enumerate(above[1:].tolist(), 1):
+            depth_of[node] = depth_of[parent] + 1
+        needed = reached = np.unique(ends)
+        while len(reached):
+            reached = np.unique(above[reached[reached > 0]])
+            needed = np.union1d(needed, reached)
+        depths = depth_of[needed]
         place = np.full(taxonomy.n_nodes, -1, np.int64)  # of a node among the outputs; the root has none
         order: list[Whole] = []
         count = 0
@@ -62,14 +73,13 @@ class Descent:
             level = level[np.argsort(place[above[level]], kind="stable")]
             place[level] = count + np.arange(len(level))
             count += len(level)
-            order.append(level.astype(np.int64))
+            order.append(level)
         nodes = np.concatenate([*order, np.empty(0, np.int64)])
         parent = place[above[nodes]]
         begins = np.flatnonzero(np.diff(parent, prepend=-2))
         group = np.cumsum(np.diff(parent, prepend=-2) != 0) - 1
         stops = np.append(begins[1:], len(nodes))
-        depth_of = taxonomy.depths[nodes].astype(np.int64)
-        return cls(nodes, parent, begins[group], stops[group], depth_of, place[ends])
+        return cls(nodes, parent, begins[group], stops[group], depth_of[nodes], place[ends])
 
     def __len__(self) -> int:
         """How many outputs there are."""
@@ -79,6 +89,12 @@ class Descent:
     def begins(self) -> Whole:
         """Where the groups of siblings begin."""
         return np.unique(self.first)
+
+    @property
+    def choices(self) -> list[slice]:
+        """The groups of siblings among whom there is something to choose."""
+        stops = np.append(self.begins[1:], len(self))
+        return [slice(a, b) for a, b in zip(self.begins.tolist(), stops.tolist(), strict=True) if b - a > 1]
 
     @cached_property
     def levels(self) -> list[slice]:

@@ -26,6 +26,13 @@ def typed(layout: Layout, dtype: Any) -> Layout:
     return layout._replace(attributes=a._replace(own=own, val=val, base=base))
 
 
+def weighted(layout: Layout, factor: NDArray[np.float64]) -> Layout:
+    """The same with the engine's columns of Lambda times these factors."""
+    a = layout.attributes
+    own, val = a.own * factor[: len(a.own)], a.val * factor[a.idx]
+    return layout._replace(attributes=a._replace(own=own, val=val))
+
+
 def arrange(Lambda: Any, dtype: Any) -> Layout:
     """Give each output one column of its own where it has one, and group outputs that share all the rest.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -55,7 +54,7 @@ def _against(taxonomy: Taxonomy, counts: Counter[Hashable], first: dict[Hashable
     used: set[Hashable] = set()
     for label, count in counts.items():
         if label not in taxonomy:
-            similar = _similar(label, taxonomy) if len(unknown) < _SPELLINGS_LOOKED_UP else []
+            similar = taxonomy.similar(label) if len(unknown) < _SPELLINGS_LOOKED_UP else []
             entry = {"label": _shown(label), "rows": count, "first_row": first[label], "similar": similar}
             unknown.append(entry)
             continue
@@ -82,13 +81,6 @@ def _label_lists(labels: Iterable[Any]) -> Iterable[list[Hashable]]:
             yield list(row)
         else:
             yield [row]
-
-
-def _similar(label: Hashable, taxonomy: Taxonomy) -> list[str]:
-    """Return the places of an ambiguous label, or else the names that are spelt alike."""
-    places = [str(name) for name in taxonomy.nodes if taxonomy.label(name) == label]
-    last = label[-1] if isinstance(label, tuple) else label
-    return places or difflib.get_close_matches(str(last), list(map(str, taxonomy.nodes)), n=3)
 
 
 def _shown(label: Any) -> str:

@@ -16,6 +16,8 @@ def describe_model(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     header, arrays = modelfile.read(path)
     classifier = header.get("classifier", header)
+    calibration = classifier if "estimator" in classifier else None
+    classifier = classifier.get("estimator", classifier)
     described = {
         "path": os.fspath(path),
         "bytes": os.path.getsize(path),
@@ -25,7 +27,9 @@ def describe_model(path: str | os.PathLike[str]) -> dict[str, Any]:
         "parameters": classifier["params"],
         "classes": len(classifier["classes"]["labels"]),
         "taxonomy": _taxonomy(classifier["classes"]["taxonomy"]),
+        "attribute_weights": classifier.get("attribute_weights"),
         "certificate": classifier.get("certificate"),
+        "probabilities": calibration and {name: calibration[name] for name in ("folds", "decode")},
         "arrays": {name: list(array.shape) for name, array in arrays.items()},
         "versions": header.get("versions", {}),
     }

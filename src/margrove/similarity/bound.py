@@ -71,6 +71,10 @@ class BoundSimilarity(ABC):
         """The same with these training inputs only, in this order."""
 
     @abstractmethod
+    def extended(self, X: Any) -> BoundSimilarity:
+        """The same with more training inputs, after those that it has."""
+
+    @abstractmethod
     def to_state(self) -> State:
         """All that prediction needs, for `from_state`."""
 

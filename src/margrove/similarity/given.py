@@ -71,6 +71,12 @@ class BoundPrecomputed(BoundSimilarity):
         gram = None if self.gram is None else self.gram[np.ix_(kept, kept)]
         return replace(self, gram=gram, columns=self.columns[kept])
 
+    def extended(self, X: Any) -> BoundPrecomputed:
+        """Refuse: nothing is known of new inputs and each other."""
+        raise DataError(
+            "a precomputed similarity knows nothing of new inputs, so it is not learned part by part; use fit"
+        )
+
     def _training(self, indices: Numbers) -> FloatArray:
         return self._gram[indices]
 
@@ -137,6 +143,15 @@ class BoundCustom(BoundSimilarity):
     def restricted(self, indices: ArrayLike) -> BoundCustom:
         """The same with these training inputs only."""
         return replace(self, X=self.X[np.asarray(indices, dtype=np.int64)])
+
+    def extended(self, X: Any) -> BoundCustom:
+        """The same with more training inputs."""
+        new = _rows(X)
+        if not hasattr(self.X, "tocsr"):
+            return replace(self, X=np.concatenate([self.X, new.toarray() if hasattr(new, "tocsr") else new]))
+        from scipy.sparse import csr_array, vstack
+
+        return replace(self, X=csr_array(vstack([self.X, csr_array(new)], format="csr")))
 
     def _training(self, indices: Numbers) -> FloatArray:
         return self._between(self.X[indices])

@@ -102,6 +102,12 @@ class BoundSubsequence(BoundSimilarity):
         kept = np.asarray(indices, dtype=np.int64)
         return replace(self, strings=self.strings[kept], own=self._own[kept])
 
+    def extended(self, X: Any) -> Self:
+        """The same with more training strings."""
+        new = self._read(X)
+        own = np.concatenate([self._own, self._self_sums(encode(new.tolist()))])
+        return replace(self, strings=np.concatenate([self.strings, new]), own=own)
+
     def _training(self, indices: Numbers) -> FloatArray:
         """Each pair of strings of the block is computed once."""
         block = np.empty((len(indices), self.n))

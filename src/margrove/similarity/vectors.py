@@ -169,6 +169,15 @@ class BoundVectors(BoundSimilarity):
         """The same with these training inputs only."""
         return replace(self, X=self.X[np.asarray(indices, dtype=np.int64)])
 
+    def extended(self, X: Any) -> BoundVectors:
+        """The same with more training inputs; the centre stays where it is."""
+        new = self._in_form(self._read(X))
+        if isinstance(self.X, np.ndarray):
+            return replace(self, X=np.concatenate([self.X, new]))
+        from scipy.sparse import csr_array, vstack
+
+        return replace(self, X=csr_array(vstack([self.X, new], format="csr")))
+
     def _training(self, indices: Numbers) -> FloatArray:
         return self._against(self.X[indices])
 
@@ -180,12 +189,16 @@ class BoundVectors(BoundSimilarity):
         return rows
 
     def _between(self, part: Any) -> FloatArray:
+        return self._against(self._in_form(part))
+
+    def _in_form(self, rows: Any) -> Any:
+        """New inputs in the form of X: sparse or dense, and moved as these were."""
         from scipy.sparse import csr_array
 
         if not isinstance(self.X, np.ndarray):
-            return self._against(csr_array(part))
-        dense = part if isinstance(part, np.ndarray) else part.toarray()
-        return self._against(dense if self.centre is None else dense - self.centre)
+            return csr_array(rows)
+        dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        return dense if self.centre is None else dense - self.centre
 
     def _against(self, rows: Any) -> FloatArray:
         """The similarities of rows in the form of X to those of X."""

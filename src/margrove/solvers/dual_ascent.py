@@ -34,6 +34,8 @@ OFFERS = 16  # new contrasts that one look at an example may bring
 STEPS = 15  # of the small problem of one example, at one visit
 START = 0.1  # psi that the first pass leaves alone, in units of the margin
 SETTLED = 0.2  # examples with psi below this share of the average gap are left alone
+KNOWN = 0.7  # share of the gap from which on known contrasts are worth MORE passes between two searches
+MORE = 10
 SLOW = 3  # rounds that do not halve the gap before all variables are moved together
 CLIMBS = 10  # of these one after the other, while each closes the share WORTH of the gap
 WORTH = 0.05
@@ -60,6 +62,8 @@ class Solution:
     W: NDArray[Any]
     duals: Duals
     certificate: Certificate
+    bias: NDArray[Any] | None = None
+    """Of each column, where there is one (bias.py)."""
 
 
 def solve(
@@ -166,8 +170,10 @@ class _Ascent:
 
     def visit(self, examples: NDArray[np.int64], *, full: bool, eps: float) -> None:
         """Solve the small problems of these examples, in a random order."""
+        if not len(examples):
+            return
         block = np.arange(len(examples)) // NEIGHBOURS
-        place = self.rng.permutation(block[-1] + 1 if len(block) else 0)
+        place = self.rng.permutation(block[-1] + 1)
         if full and len(examples) == self.n:  # a first pass by neighbours would learn one region at a time
             order = self.rng.permutation(examples)
         else:
@@ -225,6 +231,7 @@ class _Ascent:
     def improve(self, gap: float) -> None:
         """Several passes over the active contrasts of the examples that are furthest from optimal."""
         self.make_room()
+        known = float(self.found.gap[self.found.fresh == 0].sum()) > KNOWN * gap
         # the gap is at most `total` times the largest psi (E.5)
         total = float(self.bound.sum() if self.shared else self.bound @ self.n_contrasts)
         eps = SETTLED * gap / total if total > 0 else 0.0
@@ -232,7 +239,9 @@ class _Ascent:
         restless = active[self.found.fresh[active] > 0]
         self.visit(active, full=False, eps=eps)
         self.visit(restless[self.found.psi[restless] > eps], full=True, eps=eps)
-        self.visit(active[self.found.psi[active] > eps], full=False, eps=eps)
+        for _ in range(1 + MORE * known):
+            active = active[self.found.psi[active] > eps]
+            self.visit(active, full=False, eps=eps)
 
     def climb(self, gap: float) -> bool:
         """Move all positive variables together (face.py); whether that was worth the while."""

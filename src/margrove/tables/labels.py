@@ -9,7 +9,7 @@ import numpy as np
 
 from margrove.errors import DataError
 from margrove.tables.cells import as_text
-from margrove.tables.requirements import is_blank
+from margrove.tables.requirements import distinct_labels, is_blank
 from margrove.tables.table import Table
 
 
@@ -31,13 +31,5 @@ def table_labels(table: Table, columns: str | Sequence[str], separator: str | No
         levels = [[None if is_blank(cell) else as_text(cell) for cell in column] for column in cells]
         return np.array(levels, dtype=object).T
     if separator is not None or any(isinstance(cell, list) for cell in cells[0]):
-        return [_distinct(cell, separator) for cell in cells[0]]
+        return [distinct_labels(cell, separator) for cell in cells[0]]
     return table.texts(names[0])
-
-
-def _distinct(cell: Any, separator: str | None) -> list[str]:
-    if not isinstance(cell, list):
-        text = as_text(cell) or ""
-        cell = text.split(separator) if separator else [text]
-    labels = ((as_text(label) or "").strip() for label in cell)
-    return list(dict.fromkeys(label for label in labels if label))

@@ -12,13 +12,16 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import BinaryIO, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from margrove.errors import DataError
 from margrove.modelfile.atomic import replacing
 from margrove.tables.readers import read_delimited, read_json_lines, read_parquet
 from margrove.tables.requirements import Requirements
 from margrove.tables.table import RejectedRow, Table
+
+if TYPE_CHECKING:
+    from margrove.taxonomy import Taxonomy
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 
@@ -47,6 +50,7 @@ def read_table(
     *,
     labels: Sequence[str] = (),
     label_separator: str | None = None,
+    taxonomy: Taxonomy | None = None,
     numeric: Sequence[str] = (),
     format: str | None = None,
     delimiter: str | None = None,
@@ -59,14 +63,14 @@ def read_table(
     The format follows from the file's name, else from its first bytes; the delimiter of CSV from its header.
     Every row needs a cell in the first of the `labels` columns (the others are deeper levels of the taxonomy
     and may be empty from some level on), with more in it than `label_separator`, and numbers or nothing in
-    the `numeric` ones. Label columns become text.
+    the `numeric` ones. With a `taxonomy` it needs labels that are in it. Label columns become text.
 
     With `on_error="stop"` rows that cannot be used raise a `DataError` that counts and shows them, once all
     are known; with `"skip"` they are left out and listed in `Table.rejected`. `rejects` names a CSV file that
     gets them in either case, as they were, with line number and reason.
     """
     _check_options(format, delimiter, encoding, on_error)
-    needs = Requirements(tuple(labels), tuple(numeric), label_separator)
+    needs = Requirements(tuple(labels), tuple(numeric), label_separator, taxonomy)
     with _opened(source) as (stream, name):
         head = stream.read(_HEAD)
         stream.seek(0)

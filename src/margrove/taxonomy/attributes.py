@@ -1,4 +1,4 @@
-"""What classes share: the attribute vectors of Cai's section 3.2 (maths.md, A.1-A.8).
+"""What classes share: the attribute vectors of Cai's section 3.2 (maths.md, A.1-A.9).
 
 A class's score is `F = Lambda @ (node scores)`. Like a cost, an attribute map is a small specification,
 bound to a taxonomy and its classes when they are known.
@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 import numpy as np
 
 from margrove.errors import DataError, LabelError
-from margrove.taxonomy.binding import class_taxonomy, keep_columns, row_of
+from margrove.taxonomy.binding import class_taxonomy, keep_columns, read_matrix, row_of
 from margrove.taxonomy.build import IntArray, Name, SparseMatrix
+from margrove.taxonomy.descriptions import Descriptions, described
+from margrove.taxonomy.learned import Learned
 from margrove.taxonomy.shared import Shared
 
 if TYPE_CHECKING:
@@ -90,24 +92,8 @@ class Given:
 
     def bind(self, taxonomy: Taxonomy | None, classes: Sequence[Name]) -> Bound:
         """The matrix; its columns stand for no nodes."""
-        from scipy.sparse import csr_array, issparse
-
         class_taxonomy(taxonomy, classes)
-        values: Any = self.matrix if issparse(self.matrix) else np.asarray(self.matrix, dtype=np.float64)
-        if values.ndim != 2 or values.shape[0] != len(classes):
-            raise DataError(
-                f"attributes have the shape {values.shape}; expected a row for each of {len(classes)} classes"
-            )
-        attributes: SparseMatrix = csr_array(values, dtype=np.float64, copy=True)
-        attributes.sum_duplicates()
-        attributes.eliminate_zeros()
-        wrong = np.flatnonzero(~np.isfinite(attributes.data))
-        if len(wrong):
-            row, column = row_of(attributes)[wrong[0]], attributes.indices[wrong[0]]
-            raise DataError(f"attributes[{row}, {column}] is {attributes.data[wrong[0]]}; it must be finite")
-        attributes.indices = attributes.indices.astype(np.int32)
-        attributes.indptr = attributes.indptr.astype(np.int32)
-        return _informative(attributes)[0], None
+        return _informative(read_matrix(self.matrix, len(classes), "attributes", "classes"))[0], None
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +193,25 @@ def shared(sharing: float, of: Any = "depth-scaled") -> Shared:
     return Shared(get(of), sharing)
 
 
+def descriptions(
+    of: Any, names: Sequence[Name] | None = None, part: float = 0.5, beside: Any = "depth-scaled"
+) -> Descriptions:
+    """Texts or vectors that describe classes, beside other attributes (A.14).
+
+    `of` is a mapping from classes to texts, or to vectors, or a matrix whose rows are those of `names`. The
+    descriptions have the part `part` of the class kernel.
+    """
+    return described(of, names, part, get(beside))
+
+
+def learned(of: Any = "depth-scaled", by: Literal["level", "node"] = "level", power: float = 2.0) -> Learned:
+    """Those of `of`, with weights of levels or nodes that are learned with the classifier (A.9-A.13).
+
+    `power` says how far the weights may go: 1 is as far as the margin gains, large ones are hardly at all.
+    """
+    return Learned(get(of), by, power)
+
+
 _NAMED: Mapping[str, Callable[[], Attributes]] = {
     "one-hot": one_hot,
     "ancestors": ancestors,
@@ -214,6 +219,7 @@ _NAMED: Mapping[str, Callable[[], Attributes]] = {
     "depth-scaled-class": lambda: depth_scaled("class"),
 }
 NAMES: tuple[str, ...] = tuple(_NAMED)
+LEARNED = "learned"
 
 
 def get(attributes: Any) -> Attributes:
@@ -222,10 +228,13 @@ def get(attributes: Any) -> Attributes:
     The matrix is Lambda; inner products of classes go through `kernel`.
     """
     if isinstance(attributes, str):
+        if attributes == LEARNED:
+            return learned()
         found = _NAMED.get(attributes.replace("_", "-"))
         if found is None:
             raise DataError(
-                f"no attributes are called {attributes!r}; expected one of {', '.join(NAMES)}, or a matrix"
+                f"no attributes are called {attributes!r}; expected one of "
+                f"{', '.join(NAMES)}, {LEARNED}, or a matrix"
             )
         return found()
     if hasattr(attributes, "bind"):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from margrove.errors import LabelError
+from margrove.errors import DataError, LabelError
 from margrove.taxonomy.build import Name, SparseMatrix, listing
 
 if TYPE_CHECKING:
@@ -40,6 +40,24 @@ def class_taxonomy(taxonomy: Taxonomy | None, classes: Sequence[Name]) -> Taxono
 def row_of(matrix: SparseMatrix) -> NDArray[np.int64]:
     """The row of every stored entry."""
     return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+
+
+def read_matrix(matrix: Any, n_rows: int, what: str, whose: str) -> SparseMatrix:
+    """A user's matrix of finite numbers in canonical form; `whose` rows it should have is for messages."""
+    from scipy.sparse import csr_array, issparse
+
+    values: Any = matrix if issparse(matrix) else np.asarray(matrix, dtype=np.float64)
+    if values.ndim != 2 or values.shape[0] != n_rows:
+        raise DataError(f"{what} have the shape {values.shape}; expected a row for each of {n_rows} {whose}")
+    read: SparseMatrix = csr_array(values, dtype=np.float64, copy=True)
+    read.sum_duplicates()
+    read.eliminate_zeros()
+    wrong = np.flatnonzero(~np.isfinite(read.data))
+    if len(wrong):
+        row, column = row_of(read)[wrong[0]], read.indices[wrong[0]]
+        raise DataError(f"{what}[{row}, {column}] is {read.data[wrong[0]]}; it must be finite")
+    read.indices, read.indptr = read.indices.astype(np.int32), read.indptr.astype(np.int32)
+    return read
 
 
 def keep_columns(

@@ -83,11 +83,10 @@ class BoundCost:
     def pairs(self, ys: ArrayLike, rs: ArrayLike) -> FloatArray:
         """The cost of each pair (ys[k] is right, rs[k] is predicted)."""
         y, r = np.asarray(ys, dtype=np.int64), np.asarray(rs, dtype=np.int64)
-        mine, theirs = self.left[y], self._right_by_class[r]
-        shared: FloatArray = mine.multiply(_ones(theirs)).sum(axis=1) + _ones(mine).multiply(theirs).sum(
-            axis=1
-        )
-        cost: FloatArray = self.own[y] + self.other[r] - shared
+        cost: FloatArray = self.own[y] + self.other[r]
+        if self.left.shape[1]:
+            mine, theirs = self.left[y], self._right_by_class[r]
+            cost -= mine.multiply(_ones(theirs)).sum(axis=1) + _ones(mine).multiply(theirs).sum(axis=1)
         cost[y == r] = 0.0
         return cost
 
@@ -277,8 +276,6 @@ class CostMatrix:
 
     def bind(self, taxonomy: Taxonomy | None, classes: Sequence[Name]) -> BoundCost:
         """The rows and columns of these classes; without names, the matrix is in the order of `classes`."""
-        from scipy.sparse import csr_array, eye_array
-
         class_taxonomy(taxonomy, classes)
         q = len(classes)
         if self.classes is None:
@@ -286,20 +283,26 @@ class CostMatrix:
                 raise DataError(
                     f"the cost matrix has {len(self.costs)} rows but there are {q} classes; name them"
                 )
-            costs = self.costs
-        else:
-            place = {name: i for i, name in enumerate(self.classes)}
-            unknown = [name for name in classes if name not in place]
-            if unknown:
-                raise LabelError(f"the cost matrix has no row for class {unknown[0]!r}")
-            order = [place[name] for name in classes]
-            costs = self.costs[np.ix_(order, order)]
-        everywhere = np.tile(np.arange(q, dtype=np.int32), q)
-        ptr = np.arange(0, q * q + 1, q, dtype=np.int32)
-        left = csr_array((-costs.ravel(), everywhere, ptr), shape=(q, q))
-        right = eye_array(q, format="csr")
-        right.data[:] = 0.0  # the pattern alone: left holds the whole cost
-        return BoundCost(np.zeros(q), np.zeros(q), left, right)
+            return bind_matrix(self.costs)
+        place = {name: i for i, name in enumerate(self.classes)}
+        unknown = [name for name in classes if name not in place]
+        if unknown:
+            raise LabelError(f"the cost matrix has no row for class {unknown[0]!r}")
+        order = [place[name] for name in classes]
+        return bind_matrix(self.costs[np.ix_(order, order)])
+
+
+def bind_matrix(costs: FloatArray) -> BoundCost:
+    """A square matrix as bound costs; its diagonal is zero, and mistakes may cost nothing."""
+    from scipy.sparse import csr_array, eye_array
+
+    q = len(costs)
+    everywhere = np.tile(np.arange(q, dtype=np.int32), q)
+    ptr = np.arange(0, q * q + 1, q, dtype=np.int32)
+    left = csr_array((-costs.ravel(), everywhere, ptr), shape=(q, q))
+    right = eye_array(q, format="csr")
+    right.data[:] = 0.0  # the pattern alone: left holds the whole cost
+    return BoundCost(np.zeros(q), np.zeros(q), left, right)
 
 
 def _below_root(ancestors: SparseMatrix) -> NDArray[np.int32]:

@@ -207,11 +207,17 @@ class Taxonomy:
             return AmbiguousNodeError(
                 f"{len(places)} nodes are labelled {node!r}; say which: {listing(places)}"
             )
-        near: list[str] = []
-        if isinstance(node, str) and self.n_nodes <= _SPELLING_LIMIT:
-            near = difflib.get_close_matches(node, [name for name in self._names if isinstance(name, str)])
+        near = self.similar(node)
         hint = f"; did you mean {listing(near)}?" if near else ""
         return UnknownNodeError(f"the taxonomy ({self.n_nodes} nodes) has no node {node!r}{hint}")
+
+    def similar(self, label: Hashable) -> list[str]:
+        """Names that are spelt like a label, or the places of one that several nodes have."""
+        places = [str(self._names[i]) for i, known in enumerate(self._labels) if known == label]
+        if places or self.n_nodes > _SPELLING_LIMIT:
+            return places
+        last = label[-1] if isinstance(label, tuple) and label else label
+        return difflib.get_close_matches(str(last), [name for name in self._names if isinstance(name, str)])
 
     def _named(self, indices: Iterable[int]) -> tuple[Name, ...]:
         return tuple(self._names[i] for i in indices)
