@@ -38,7 +38,7 @@ def read_examples(
             "HierarchicalSVM learns sets of labels"
         )
     if classes.taxonomy.root in classes.nodes:
-        label = classes.labels[classes.nodes.index(classes.taxonomy.root)]
+        label = classes.labels.tolist()[classes.nodes.index(classes.taxonomy.root)]
         raise LabelError(f"the label {label!r} is the root of the taxonomy, which says nothing about a row")
     return examples, Descent.of(classes.taxonomy, classes.nodes)
 

@@ -12,7 +12,12 @@ from sklearn.utils import check_random_state
 
 from margrove import similarity
 from margrove.classifiers.examples import read_X
-from margrove.classifiers.fitting import check_count, unchanged_on_failure
+from margrove.classifiers.fitting import (
+    check_count,
+    check_not_negative,
+    check_switch,
+    unchanged_on_failure,
+)
 from margrove.classifiers.growing_targets import Segment, read_segments
 from margrove.classifiers.online_columns import columns_for
 from margrove.classifiers.online_model import CutSums, OnlineModel
@@ -73,8 +78,8 @@ class OnlineFit(OnlineModel):
 
     def _check_parameters(self) -> None:
         check_count(self, "max_iter")
-        if not isinstance(self.shuffle, bool | np.bool_):
-            raise ValueError(f"shuffle is {self.shuffle!r}; expected True or False")
+        check_not_negative(self, "cache_size")
+        check_switch(self, "shuffle")
 
     # --- all rows ---
 

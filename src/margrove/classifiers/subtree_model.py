@@ -188,7 +188,7 @@ def read_examples(
     examples = Examples.read(estimator, X, y, sample_weight, miscellaneous=False)
     classes = examples.classes
     if classes.taxonomy.root in classes.nodes:
-        label = classes.labels[classes.nodes.index(classes.taxonomy.root)]
+        label = classes.labels.tolist()[classes.nodes.index(classes.taxonomy.root)]
         raise LabelError(
             f"the label {label!r} is the root of the taxonomy, which says nothing about a row; for a row "
             "without labels give an empty list"
