@@ -34,13 +34,13 @@ def make_estimator(method: str, taxonomy: Any, /, **settings: Any) -> Any:
     from margrove.taxonomy import attributes, costs
 
     estimator_class = getattr(importlib.import_module("margrove"), METHODS[method])
-    known = estimator_class._get_param_names()
+    known = set(estimator_class._get_param_names()) - {"taxonomy"}
     if "cost" in settings and "costs" in known:
         settings["costs"] = settings.pop("cost")
     for name in settings:
         if name not in known:
             wrong = f"--{_OPTIONS.get(name, name)} is no option of {method}"
-            others = ", ".join(sorted(set(known) - {"taxonomy"}))
+            others = ", ".join(sorted(known))
             raise CommandError(Status.WRONG_CALL, f"{wrong}, which has: {others}")
     rooms = dict.fromkeys(("cost", "costs", "target_cost"), costs)
     rooms |= {"attributes": attributes, "kernel": similarity}
