@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from margrove.objective.certificate import Certificate, Status
+from margrove.objective.certificate import Certificate, Status, relative_gap
 from margrove.objective.contrasts import Duals
 from margrove.objective.inputs import Inputs
 from margrove.solvers.dual_ascent import Progress, Solution
@@ -63,9 +63,8 @@ def average(
         value, g = objective.subgradient(W)
         if value < upper:
             upper, best = value, W
-        gap = upper - lower
-        relative = gap / upper if upper > 0 else 0.0
-        if gap <= (tol * upper if epsilon is None else epsilon):
+        relative = relative_gap(upper, lower)
+        if upper - lower <= (tol * upper if epsilon is None else epsilon):
             status = "converged"
         elif watch is not None and watch(Progress(t, upper, lower, relative, time.perf_counter() - began)):
             status = "interrupted"

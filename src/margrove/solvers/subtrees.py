@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 
 from margrove.kernels import subtrees as kernels
 from margrove.kernels.block import Block
-from margrove.objective.certificate import Certificate, Status
+from margrove.objective.certificate import Certificate, Status, relative_gap
 from margrove.objective.inputs import Similarities, Vectors
 from margrove.objective.subtrees import Combination, SetDuals, SubtreeProblem
 from margrove.outputs.ranking import inputs_of, similar_inputs_of
 from margrove.outputs.tables import Inputs
 from margrove.solvers.dual_ascent import PATIENCE, Progress
+from margrove.solvers.runs import Patience
 
 Algorithm = Literal["cutting-plane", "marginal"]
 Array = NDArray[Any]
@@ -58,20 +59,19 @@ def solve(
     began = time.perf_counter()
     ascent = _CuttingPlanes(problem, rng) if algorithm == "cutting-plane" else _Marginals(problem, rng)
     status: Status = "iteration limit"
-    best, highest, waited, n_iter = np.inf, -np.inf, 0, 0
+    patience, n_iter = Patience(PATIENCE), 0
     while True:
         combination = ascent.combination()
         W = problem.weights(combination)
         primal, dual = problem.primal(W), problem.dual(combination, W)
-        waited = 0 if primal - dual < best or dual > highest else waited + 1
-        best, highest = min(best, primal - dual), max(highest, dual)
-        relative = (primal - dual) / primal if primal > 0 else 0.0
+        is_stuck = patience.is_over(primal - dual, dual)
+        relative = relative_gap(primal, dual)
         progress = Progress(n_iter, primal, dual, relative, time.perf_counter() - began)
         if relative <= tol:
             status = "converged"
         elif watch is not None and watch(progress):
             status = "interrupted"
-        elif waited >= PATIENCE:
+        elif is_stuck:
             status = "stalled"
         if status != "iteration limit" or n_iter >= max_iter:
             break
