@@ -28,7 +28,7 @@ import margrove as mg
         mg.HierarchicalSVM(attributes="learned"),
         mg.HierarchicalSVM(fit_intercept=True),
         mg.HierarchicalPerceptron(),
-        mg.HierarchicalPerceptron(update="minover", kernel="polynomial"),
+        mg.HierarchicalPerceptron(update="minover", kernel="polynomial", max_iter=2),
         mg.Hieron(),
         mg.PathMarginSVM(),
         mg.PathMarginSVM(loss="psi", fit_intercept=False),

@@ -33,7 +33,7 @@ class TransferSVM(DescentFit):
     C : float
         The price of the summed losses against the penalty.
     transfer : float
-        The weight of the second term: 1 in the document; 0 is `PathMarginSVM`.
+        The weight of the second term: 1 in the document; 0 is `PathMarginSVM` without a bias.
     solver : "dual-ascent" or "dual-averaging"
         The engine, or Algorithm 1 of Zhou, which is slow and needs many more rounds (`max_iter`).
     kernel, cache_size, tol, max_iter, n_jobs, verbose, random_state : as for `HierarchicalSVM`.

@@ -76,7 +76,7 @@ def solve_with_bias(
     """
     runs = Runs(max_iter, watch, rng=rng, dtype=dtype, n_threads=n_threads)
     b = np.zeros(layout.n_columns) if bias is None else bias
-    rho = float(np.mean(_squares(problem.inputs))) or 1.0
+    rho = float(np.mean(problem.inputs.diagonal())) or 1.0
     least = LEAST * rho
     best, lower = np.inf, -np.inf
     pull = np.zeros(layout.n_columns) if held is None else -imbalance(problem, held)
@@ -109,13 +109,6 @@ def solve_with_bias(
         rho = max(rho / FASTER, least)
     W, b, step = found
     return Solution(W, step.duals, runs.certificate(step.certificate, best, lower, status), b)
-
-
-def _squares(inputs: Vectors | Similarities) -> Array:
-    if isinstance(inputs, Similarities):
-        return inputs.diagonal()
-    squares: Array = inputs.X.multiply(inputs.X).sum(axis=1)
-    return squares
 
 
 def _value(problem: ContrastProblem, W: Array, b: Array, pull: Array) -> float:
