@@ -27,6 +27,7 @@ from margrove.outputs.ranking import inputs_of, similar_inputs_of
 from margrove.outputs.tables import Inputs
 from margrove.solvers.dual_ascent import PATIENCE, Progress
 from margrove.solvers.runs import Patience
+from margrove.solvers.state import with_similarities
 
 Algorithm = Literal["cutting-plane", "marginal"]
 Array = NDArray[Any]
@@ -132,13 +133,8 @@ class _Ascent(ABC):
         given = self.problem.inputs
         if isinstance(given, Vectors):
             yield order, self.inputs
-            return
-        size = max(1, ROWS_AT_A_TIME // self.n)
-        for start in range(0, len(order), size):
-            part = order[start : start + size]
-            self.inputs.at[part] = np.arange(len(part))
-            gram = np.ascontiguousarray(given.rows(part, np.float64))
-            yield part, self.inputs._replace(gram=gram)
+        else:
+            yield from with_similarities(self.inputs, order, given.rows, ROWS_AT_A_TIME)
 
 
 class _CuttingPlanes(_Ascent):
