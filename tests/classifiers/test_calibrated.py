@@ -45,7 +45,7 @@ ESTIMATORS = {
     "ranking": mg.HierarchicalSVM(TREE, tol=0.1),
     "ranking in a graph": mg.HierarchicalSVM(GRAPH, tol=0.1),
     "flat": mg.HierarchicalSVM("flat", tol=0.1),
-    "descent": mg.PathMarginSVM(TREE, tol=0.1),
+    "descent": mg.PathMarginSVM(TREE, fit_intercept=False, tol=0.1),
     "Gaussian": mg.PathMarginSVM(TREE, kernel="gaussian", tol=0.1),
 }
 
@@ -165,7 +165,10 @@ def test_names_of_nodes_are_like_the_labels():
 
 def test_labels_at_inner_nodes():
     y = np.where((np.arange(600) % 5 == 0) & np.isin(Y, ["u", "v", "w"]), "b", Y)
-    for estimator in (mg.HierarchicalSVM(TREE, tol=0.1), mg.PathMarginSVM(TREE, tol=0.1)):
+    for estimator in (
+        mg.HierarchicalSVM(TREE, tol=0.1),
+        mg.PathMarginSVM(TREE, fit_intercept=False, tol=0.1),
+    ):
         model = mg.CalibratedTaxonomyClassifier(estimator, folds=2).fit(X, y)
         P = model.predict_proba(X)
         np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-12)

@@ -21,7 +21,7 @@ from scipy.optimize import minimize
 from margrove.objective.certificate import Status
 from margrove.objective.contrasts import Duals
 from margrove.objective.orthogonal import OrthogonalProblem
-from margrove.outputs.layout import arrange, in_columns
+from margrove.outputs.layout import arranged
 from margrove.solvers.dual_ascent import Progress, Solution
 from margrove.solvers.runs import Patience, Runs
 
@@ -87,8 +87,7 @@ def solve_saddle(
     patience = Patience(PATIENCE)
     while True:
         signed = problem.signed(S)
-        layout = arrange(signed.Lambda, np.float64)
-        Lambda, _ = in_columns(signed.Lambda, None, layout)
+        Lambda, layout = arranged(signed.Lambda)
         step = runs.solve(
             replace(signed, Lambda=Lambda),
             layout,
