@@ -12,7 +12,6 @@ and the constraint is r = r(held) (S.8).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,8 +24,8 @@ from margrove.objective.certificate import Status
 from margrove.objective.contrasts import ContrastProblem, Duals
 from margrove.objective.inputs import Gram, Similarities, Vectors
 from margrove.outputs.layout import Layout
-from margrove.solvers.dual_ascent import Progress, Solution
-from margrove.solvers.runs import Runs
+from margrove.solvers.dual_ascent import Solution
+from margrove.solvers.runs import Runs, Watch
 
 FASTER = 4.0  # by which rho falls where a step has moved the bias less than it might
 LEAST = 1e-3  # rho, in units of the squared norm of a row
@@ -68,7 +67,7 @@ def solve_with_bias(
     start: Duals | None = None,
     bias: Array | None = None,
     held: Duals | None = None,
-    watch: Callable[[Progress], bool | None] | None = None,
+    watch: Watch | None = None,
 ) -> Solution:
     """Minimise `problem` over W and a bias of each column, from `start` and `bias` where these are given.
 

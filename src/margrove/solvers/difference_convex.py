@@ -7,7 +7,6 @@ convex problem: `primal` is not below the objective of what is kept, and no step
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,8 +17,8 @@ from margrove.objective.contrasts import ContrastProblem
 from margrove.objective.psi import PsiProblem
 from margrove.outputs.layout import Layout
 from margrove.solvers.bias import solve_with_bias
-from margrove.solvers.dual_ascent import Progress, Solution, solve
-from margrove.solvers.runs import Runs
+from margrove.solvers.dual_ascent import Solution, solve
+from margrove.solvers.runs import Runs, Watch
 
 WORTH = 0.1  # of tol: a step that lowers the objective by a smaller share is the last
 
@@ -41,7 +40,7 @@ def solve_psi(
     max_iter: int,
     fit_intercept: bool = False,
     start: Solution | None = None,
-    watch: Callable[[Progress], bool | None] | None = None,
+    watch: Watch | None = None,
     **options: Any,
 ) -> Descended:
     """Minimise (S.5) from the hinge solution, or from `start`, until no convex step is worth `tol`."""

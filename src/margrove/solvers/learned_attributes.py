@@ -9,7 +9,6 @@ lower bound of the joint problem (A.13), its weights with the theta that is best
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from margrove.objective.contrasts import Duals
 from margrove.objective.learned import LearnedProblem
 from margrove.outputs.layout import Layout, weighted
 from margrove.solvers.dual_ascent import Progress, Solution
-from margrove.solvers.runs import Runs
+from margrove.solvers.runs import Runs, Watch
 
 STEPS = 1000
 ROUGH = 0.1  # relative gap of the first step
@@ -38,7 +37,7 @@ def solve_with_weights(
     dtype: Any = np.float32,
     n_threads: int = 1,
     start: Duals | None = None,
-    watch: Callable[[Progress], bool | None] | None = None,
+    watch: Watch | None = None,
 ) -> tuple[Solution, NDArray[np.float64]]:
     """Minimise over W and theta; return theta, and the solution of `learned.with_weights(theta)`."""
     runs = Runs(max_iter, watch, rng=rng, dtype=dtype, n_threads=n_threads)

@@ -10,7 +10,7 @@ of the model, and the rest of its tangent, where theta is what the last step has
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from margrove.objective.contrasts import Duals
 from margrove.objective.orthogonal import OrthogonalProblem
 from margrove.outputs.layout import arranged
 from margrove.solvers.dual_ascent import Progress, Solution
-from margrove.solvers.runs import Patience, Runs
+from margrove.solvers.runs import Patience, Runs, Watch
 
 FIRST = 0.1  # relative gap of the first run of the engine
 CLOSER = 0.1  # gap of a later run, as a share of that reached so far
@@ -57,7 +57,7 @@ def solve_saddle(
     dtype: Any = np.float32,
     n_threads: int = 1,
     epsilon: float | None = None,
-    watch: Callable[[Progress], bool | None] | None = None,
+    watch: Watch | None = None,
 ) -> tuple[Solution, Array]:
     """Minimise to a relative gap of `tol`, or to the gap `epsilon`; return the solution, and the signs.
 

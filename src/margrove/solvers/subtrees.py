@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -26,7 +26,7 @@ from margrove.objective.subtrees import Combination, SetDuals, SubtreeProblem
 from margrove.outputs.ranking import inputs_of, similar_inputs_of
 from margrove.outputs.tables import Inputs
 from margrove.solvers.dual_ascent import PATIENCE, Progress
-from margrove.solvers.runs import Patience
+from margrove.solvers.runs import Patience, Watch
 from margrove.solvers.state import with_similarities
 
 Algorithm = Literal["cutting-plane", "marginal"]
@@ -54,7 +54,7 @@ def solve(
     tol: float,
     max_iter: int,
     rng: np.random.Generator,
-    watch: Callable[[Progress], bool | None] | None = None,
+    watch: Watch | None = None,
 ) -> SubtreeSolution:
     """Minimise `problem` to a relative duality gap of `tol`; `watch` sees each round, and ends it by True."""
     began = time.perf_counter()
