@@ -51,7 +51,7 @@ def train(
     max_iter: options.MaxIter = None,
     probabilities: Annotated[
         bool,
-        typer.Option("--probabilities", help="Learn calibrated probabilities too; takes three fits more."),
+        typer.Option("--probabilities", help="Learn calibrated probabilities too, from up to 5 more fits."),
     ] = False,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the order of examples.")] = None,
     threads: options.Threads = None,
