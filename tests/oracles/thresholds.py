@@ -7,9 +7,9 @@ from itertools import pairwise
 
 
 def naive_best_cut(scores, right):
-    """The cut with the fewest mistakes, the highest of several; in the middle, or half a mean gap beyond the ends.
+    """The cut with the fewest mistakes, the highest of several; no row with a right class is cut above all.
 
-    A row with a right class is not cut above all.
+    Cuts are in the middle between two scores, or half a mean gap beyond the ends.
     """
     ranked = sorted(scores, reverse=True)
     gaps = [above - below for above, below in pairwise(ranked)]
