@@ -1,12 +1,9 @@
 """Run the benchmarks, print their ratios, and keep them in `benchmarks/results/`.
 
-python -m benchmarks [flat] [hierarchical] [subtrees]
-python -m benchmarks [flat] [hierarchical] [stream]
-python -m benchmarks [flat] [hierarchical] [descent]
-python -m benchmarks [flat] [hierarchical] [orthogonal]
-python -m benchmarks [flat] [hierarchical] [paths]
-python -m benchmarks [flat] [hierarchical] [attributes] [unseen]
-python -m benchmarks [flat] [hierarchical] [calibration]
+python -m benchmarks [NAME ...]
+
+All of them without a name: flat, hierarchical, subtrees, stream, descent, orthogonal, paths, attributes,
+unseen, calibration.
 """
 
 from __future__ import annotations

@@ -1,6 +1,25 @@
 """Large-margin classification over class taxonomies.
 
 >>> import margrove as mg
+>>> taxonomy = mg.Taxonomy.from_paths(["fruit/apple", "fruit/pear", "vegetable/leek"])
+>>> model = mg.HierarchicalSVM(taxonomy).fit(X, y)
+>>> model.predict(X), model.certificate_
+
+What the classes are: `Taxonomy`; what they share, `attributes`; what mistakes cost, `costs`.
+
+HierarchicalSVM                 Cai's hierarchical and flat SVM; Zhou's FLATMULT and TREELOSS
+PathMarginSVM                   Wang's HSVM and HPSI: margins along the path from the root
+DivideAndConquerSVM             Cai's DNC-SVM, Zhou's HIERMULT: a flat SVM at each inner node
+TransferSVM                     Zhou's TRANSFER: weights near those of the parent
+OrthogonalTransferSVM           Zhou's orthogonal transfer: weights at right angles to those of ancestors
+CostSensitiveSVM                Wang's MSVM, SMSVM and EMSVM: mistakes that differ in what they cost
+SubtreeSVM                      Liu's LM-2 and LM-1: sets of nodes, closed upwards
+SubtreePerceptron               Liu's HP, SP and KSP: the same, by cheap steps
+HierarchicalPerceptron, Hieron  Cai, chapter 5, and its comparator: streams, and classes that turn up
+CalibratedTaxonomyClassifier    probabilities of classes and nodes from any of those of single labels
+PathSearch                      C by cross-validation along a path
+
+Beside them: `similarity` of rows, `metrics`, `datasets`, `growing` of taxonomies, `load` for saved models.
 
 Names are imported on first use, so `import margrove` is cheap, and prediction never loads the
 training kernels.

@@ -81,7 +81,7 @@ def test_units(size):
 @pytest.mark.parametrize("seed", range(5))
 def test_without_coupling_it_is_the_path_margin_svm(seed, make):
     case = random_descent_case(seed)
-    plain = fitted(mg.PathMarginSVM, case)
+    plain = fitted(mg.PathMarginSVM, case, fit_intercept=False)
     model = make(case.taxonomy, case.C).set_params(**CLOSE).fit(case.X, case.y, case.weight)
     np.testing.assert_allclose(model.weights_, plain.weights_, atol=1e-10)
     assert model.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-12)

@@ -45,6 +45,7 @@ def test_without_compiler(compiled):
     ours = tiny_fits(SINGLE, DOUBLE, NUMBA_DISABLE_JIT="1")
     assert not ours["signatures"]
     np.testing.assert_allclose(ours["subsequences"], compiled["subsequences"], rtol=1e-14)
+    np.testing.assert_allclose(ours["sets"], compiled["sets"], rtol=0.1)  # fits to a gap of 5 %
     np.testing.assert_allclose(ours["perceptrons"][24:], compiled["perceptrons"][24:], rtol=1e-9)
     # fits to a gap of 1 % may end a round earlier or later by rounding
     np.testing.assert_allclose(ours["objectives"][:12], compiled["objectives"][:12], rtol=0.03)
@@ -62,7 +63,9 @@ def check_compiled_anew(tmp_path, compiled, *tolerances):
     kernels = {"search", "ascend", "ascend_shared", "ascend_pairs", "subsequence_pairs", "learn"}
     assert kernels <= set(ours["signatures"])
     for name, signatures in ours["signatures"].items():
-        assert 1 <= len(signatures) <= len(tolerances), f"{name}: {signatures}"
+        single = sum("float32" in signature for signature in signatures)
+        assert signatures, f"{name} is not called"
+        assert max(single, len(signatures) - single) <= 1, f"{name}: {signatures}"  # one for each precision
 
 
 def test_bounds_and_signatures(tmp_path, compiled):

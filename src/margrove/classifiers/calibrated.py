@@ -51,7 +51,8 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
 
     Attributes
     ----------
-    estimator_ : the classifier, fitted to all rows;  classes_, taxonomy_, certificate_ : those of it
+    estimator_ : the classifier, fitted to all rows
+    classes_, taxonomy_, class_nodes_, certificate_ : those of it
     calibration_ : the steepness of each depth
     """
 

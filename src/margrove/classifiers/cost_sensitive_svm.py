@@ -71,6 +71,7 @@ class CostSensitiveSVM(CertifiedFit, RankingModel):
     classes_ : the labels, sorted;  costs_ : the costs, in their order
     weights_, intercept_ : of the class scores that `decision_function` gives: -g, or f where costs are not
         in the decisions;  certificate_ : primal, dual, gap, relative_gap, n_iter, status, seconds
+    taxonomy_, attributes_, class_nodes_, column_nodes_, similarity_, n_iter_ : as of `HierarchicalSVM`
     """
 
     _choices: ClassVar[Mapping[str, tuple[str, ...]]] = {

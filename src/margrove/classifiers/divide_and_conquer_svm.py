@@ -47,6 +47,7 @@ class DivideAndConquerSVM(DescentFit):
     classes_ : the labels, sorted;  taxonomy_ : the tree
     weights_ : W, features x nodes;  certificate_ : of the sum: primal, dual, gap, relative_gap, status, ...
     certificates_ : a dictionary from each parent with a choice to the certificate of its problem; not saved
+    attributes_, class_nodes_, column_nodes_, similarity_, n_iter_ : as of `HierarchicalSVM`
     """
 
     _choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"loss": LOSSES}

@@ -56,6 +56,7 @@ class HierarchicalPerceptron(OnlineFit):
     weights_ : W, features x columns;  attributes_ : Lambda, classes x columns
     n_updates_ : steps that changed the weights;  active_ratio_ : positive dual variables (Cai 7.7)
     n_iter_ : epochs of `fit`;  converged_ : whether its last epoch changed nothing
+    class_nodes_, column_nodes_, similarity_ : as of `HierarchicalSVM`
     """
 
     def __init__(

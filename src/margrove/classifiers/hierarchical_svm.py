@@ -87,7 +87,8 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
     intercept_ : None, or what is added to the score of each column
     attribute_weights_ : None, or the part of the class kernel's trace that each level has learned to have
     similarity_ : None, or the similarity to the rows whose coefficients `weights_` then has
-    certificate_ : primal, dual, gap, relative_gap, n_iter, status, seconds
+    class_nodes_, column_nodes_ : the node of each class, by name; of each column, by number, -1 for none
+    certificate_ : primal, dual, gap, relative_gap, n_iter, status, seconds;  n_iter_ : its rounds
     """
 
     attribute_weights_: dict[Label, float] | None = None

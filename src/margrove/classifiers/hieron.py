@@ -27,7 +27,8 @@ class Hieron(OnlineFit):
 
     Attributes
     ----------
-    As those of `HierarchicalPerceptron`.
+    classes_, taxonomy_, weights_, attributes_, n_updates_, active_ratio_, n_iter_, converged_, class_nodes_,
+    column_nodes_, similarity_ : as of `HierarchicalPerceptron`
     """
 
     def __init__(

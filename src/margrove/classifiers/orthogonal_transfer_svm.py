@@ -54,6 +54,7 @@ class OrthogonalTransferSVM(DescentFit):
     classes_ : the labels, sorted;  taxonomy_ : the tree
     weights_ : W, features x nodes;  certificate_ : primal, dual, gap, relative_gap, n_iter, status, seconds
     alpha_ : the alpha that was used, after `fit`
+    attributes_, class_nodes_, column_nodes_, similarity_, n_iter_ : as of `HierarchicalSVM`
     """
 
     _choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"solver": ("saddle", "dual-averaging")}

@@ -50,6 +50,7 @@ class PathMarginSVM(DescentFit):
         last convex problem: they tell how close this is to where no such step goes lower, not how close to
         the least of all values
     objectives_ : for psi, its objective at the hinge solution and at each better one after that
+    attributes_, class_nodes_, column_nodes_, similarity_, n_iter_ : as of `HierarchicalSVM`
     """
 
     _choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"loss": ("hinge", "psi", "logistic")}

@@ -54,7 +54,8 @@ class PathSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    best_estimator_ : fitted to all rows with the best C;  best_params_, best_score_, best_index_
+    best_estimator_ : fitted to all rows with the best C;  classes_ : those of it
+    best_params_, best_score_, best_index_ : as of `GridSearchCV`
     cv_results_ : dictionary of arrays as of `GridSearchCV`, by rising C;  refit_time_, n_splits_, scorer_
     """
 

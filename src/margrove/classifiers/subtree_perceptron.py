@@ -69,6 +69,8 @@ class SubtreePerceptron(SubtreeModel):
     ----------
     classes_ : the labels, sorted;  taxonomy_ : the tree or graph
     weights_ : W, features x nodes;  n_iter_ : steps taken;  separated_ : whether a hard fit ended early
+    calibration_ : None, or what `node_probabilities` needs
+    attributes_, class_nodes_, column_nodes_, similarity_ : as of `HierarchicalSVM`
     """
 
     certificate_ = None

@@ -62,6 +62,8 @@ class SubtreeSVM(CertifiedFit, SubtreeModel):
     ----------
     classes_ : the labels, sorted;  taxonomy_ : the tree or graph
     weights_ : W, features x nodes;  certificate_ : primal, dual, gap, relative_gap, n_iter, status, seconds
+    calibration_ : None, or what `node_probabilities` needs
+    attributes_, class_nodes_, column_nodes_, similarity_, n_iter_ : as of `HierarchicalSVM`
     """
 
     _choices: ClassVar[Mapping[str, tuple[str, ...]]] = {

@@ -42,6 +42,7 @@ class TransferSVM(DescentFit):
     ----------
     classes_ : the labels, sorted;  taxonomy_ : the tree
     weights_ : W, features x nodes;  certificate_ : primal, dual, gap, relative_gap, n_iter, status, seconds
+    attributes_, class_nodes_, column_nodes_, similarity_, n_iter_ : as of `HierarchicalSVM`
     """
 
     _choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"solver": ("dual-ascent", "dual-averaging")}

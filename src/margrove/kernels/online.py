@@ -146,7 +146,8 @@ def learn(
         i = order[t]
         if keep:
             score_example(problem, i, W, U, done + t, averaged, space)
-            log.scores[t] = F
+            for k in range(F.shape[0]):
+                log.scores[t, k] = F[k]
         if not keep or averaged:
             score_example(problem, i, W, U, 0, False, space)
         if rule.augmented:

@@ -18,7 +18,8 @@ from margrove.outputs.tables import Attributes, Costs, Floats, Inputs
 def score_nodes(inputs: Inputs, i: int, W: Floats, base: Floats, s: Floats) -> None:
     """Node scores s = W x_i + base, four nonzeros at a time so that s is read and written less often."""
     m = s.shape[0]
-    s[:] = base
+    for v in range(m):
+        s[v] = base[v]
     e, end = inputs.ptr[i], inputs.ptr[i + 1]
     while e + 4 <= end:
         w0, w1, w2, w3 = W[inputs.idx[e]], W[inputs.idx[e + 1]], W[inputs.idx[e + 2]], W[inputs.idx[e + 3]]

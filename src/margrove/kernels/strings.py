@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from margrove.kernels.jit import kernel
+from margrove.kernels.jit import allocates, kernel
 from margrove.outputs.tables import Floats, Indices
 from margrove.similarity.strings import Strings
 
@@ -36,7 +36,7 @@ def advance(run: Floats, equal: Floats, below: Floats, above: Floats, new: Float
         new[i] = decay * above[i] + r
 
 
-@kernel
+@allocates
 def subsequence_pairs(
     left: Strings, right: Strings, a: Indices, b: Indices, length: int, decay: float
 ) -> NDArray[np.float64]:

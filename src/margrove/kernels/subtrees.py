@@ -72,7 +72,8 @@ def add_column(ptr: Indices, idx: Indices, val: Floats, features: Indices, x: Fl
 @kernel
 def gains(s: Floats, parent: Pointers, g: Floats) -> None:
     """The best sum below each node with it (U.2)."""
-    g[:] = s
+    for v in range(s.shape[0]):
+        g[v] = s[v]
     for v in range(s.shape[0] - 1, -1, -1):
         if g[v] > 0 and parent[v] >= 0:
             g[parent[v]] += g[v]
@@ -297,7 +298,8 @@ def worst_by_products(
             if k * (1 + 2 * value[0, k]) > highest:
                 best, highest = k, k * (1 + 2 * value[0, k])
         H[i] = highest
-        z[:] = y
+        for v in range(m):
+            z[v] = y[v]
         p = 0 if best > 0 else m
         while p < m:
             v = preorder[p]

@@ -1,4 +1,4 @@
-"""What classes share: the attribute vectors of Cai's section 3.2 (maths.md, A.1-A.9).
+"""What classes share: the attribute vectors of Cai's section 3.2 (maths.md, A.1-A.14).
 
 A class's score is `F = Lambda @ (node scores)`. Like a cost, an attribute map is a small specification,
 bound to a taxonomy and its classes when they are known.
