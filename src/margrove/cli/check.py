@@ -61,7 +61,8 @@ def check(
     if table.rejected or unknown:
         raise CommandError(
             Status.BAD_DATA,
-            f"{len(table.rejected):,} rows cannot be used, {len(unknown):,} labels are not in the taxonomy",
+            f"rows that cannot be used: {len(table.rejected):,}; "
+            f"labels that the taxonomy lacks: {len(unknown):,}",
         )
 
 
