@@ -173,7 +173,9 @@ class _Ascent:
         if not len(examples):
             return
         if len(examples) <= NEIGHBOURS or (full and len(examples) == self.n):
-            order = self.rng.permutation(examples)  # a first pass by neighbours would learn one region at a time
+            order = self.rng.permutation(
+                examples
+            )  # a first pass by neighbours would learn one region at a time
         else:
             block = np.arange(len(examples)) // NEIGHBOURS
             place = self.rng.permutation(block[-1] + 1)
