@@ -81,7 +81,7 @@ def usual() -> Setting:
 def compare(setting: Setting, repeats: int = 3) -> dict[str, Any]:
     """Seconds to a relative gap of 1e-3, best of a few, and what dual averaging reaches in 20 times that."""
     X, y, tree = ccat_like()
-    examples, descent = read_examples(mg.PathMarginSVM(tree), X, y, None)
+    examples, descent = read_examples(mg.TransferSVM(tree), X, y, None)
     K = with_alpha(descendants(descent.above), setting.alpha)
     problem = OrthogonalProblem(descent_problem(examples, descent, setting.C), K)
     _saddle(problem, 1)  # loads compiled kernels

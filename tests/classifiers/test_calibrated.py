@@ -45,7 +45,7 @@ ESTIMATORS = {
     "ranking": mg.HierarchicalSVM(TREE, tol=0.1),
     "ranking in a graph": mg.HierarchicalSVM(GRAPH, tol=0.1),
     "flat": mg.HierarchicalSVM("flat", tol=0.1),
-    "descent": mg.PathMarginSVM(TREE, tol=0.1),
+    "descent": mg.PathMarginSVM(TREE, fit_intercept=False, tol=0.1),
     "Gaussian": mg.PathMarginSVM(TREE, kernel="gaussian", tol=0.1),
 }
 
@@ -80,7 +80,7 @@ def test_a_batch_of_one_is_as_a_batch_of_many(fitted, name, form, monkeypatch):
     many = model.node_probabilities(rows)
     one = np.vstack([model.node_probabilities(rows[i : i + 1]) for i in range(40)])
     assert np.abs(many - one).max() <= 1e-9
-    monkeypatch.setattr("margrove.classifiers.calibrated.ROWS", 70)  # blocks of a few rows
+    monkeypatch.setattr("margrove.classifiers.class_model.ROWS", 70)  # blocks of a few rows
     assert np.abs(model.node_probabilities(rows) - many).max() <= 1e-9
     assert (model.predict(rows) == [model.predict(rows[i : i + 1])[0] for i in range(40)]).all()
 
@@ -165,7 +165,10 @@ def test_names_of_nodes_are_like_the_labels():
 
 def test_labels_at_inner_nodes():
     y = np.where((np.arange(600) % 5 == 0) & np.isin(Y, ["u", "v", "w"]), "b", Y)
-    for estimator in (mg.HierarchicalSVM(TREE, tol=0.1), mg.PathMarginSVM(TREE, tol=0.1)):
+    for estimator in (
+        mg.HierarchicalSVM(TREE, tol=0.1),
+        mg.PathMarginSVM(TREE, fit_intercept=False, tol=0.1),
+    ):
         model = mg.CalibratedTaxonomyClassifier(estimator, folds=2).fit(X, y)
         P = model.predict_proba(X)
         np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-12)
@@ -232,7 +235,7 @@ def test_held_out_scores_are_of_some_rows_where_there_are_many(monkeypatch):
     all_scores, right, weight = held_out_scores(model, X, number, np.ones(600), np.ones(600), 5)
     assert all_scores.shape == (600, 6)
     monkeypatch.setattr("margrove.classifiers.calibration.HELD_OUT", 6 * 50)
-    monkeypatch.setattr("margrove.classifiers.calibration.ROWS", 6 * 7)
+    monkeypatch.setattr("margrove.classifiers.class_model.ROWS", 6 * 7)
     some, right_of_some, weight_of_some = held_out_scores(model, X, number, np.ones(600), np.ones(600), 5)
     assert some.shape == (50, 6)
     apart = np.abs(some[:, None] - all_scores).max(axis=2)

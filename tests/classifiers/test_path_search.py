@@ -28,6 +28,7 @@ def blobs():
 ESTIMATORS = {
     "hierarchical": mg.HierarchicalSVM(tol=1e-3, max_iter=5000),
     "path margin": mg.PathMarginSVM(tol=1e-3, max_iter=5000, fit_intercept=False),
+    "with a bias": mg.PathMarginSVM(tol=1e-3, max_iter=5000),
     "ranked": mg.CostSensitiveSVM(method="ranked", tol=1e-3, max_iter=5000, fit_intercept=False),
     "gaussian": mg.HierarchicalSVM(tol=1e-3, max_iter=5000, kernel="gaussian"),
 }

@@ -91,9 +91,7 @@ def test_a_row_alone_scores_as_it_does_among_others(form, monkeypatch):
     together = model.decision_function(given)
     alone = np.vstack([model.decision_function(given[[i]]) for i in range(len(y))])
     np.testing.assert_allclose(alone, together, rtol=0, atol=0 if sp.issparse(given) else 1e-9)
-    from margrove.classifiers import ranking_model
-
-    monkeypatch.setattr(ranking_model, "ROWS", 20)
+    monkeypatch.setattr("margrove.classifiers.class_model.ROWS", 20)
     np.testing.assert_allclose(model.decision_function(given), together, atol=1e-9)
     np.testing.assert_array_equal(model.predict(given), model.classes_[together.argmax(axis=1)])
 

@@ -93,7 +93,7 @@ class DescentCase:
 
     def problem(self, alpha=1.0, K=None):
         """The project's problem, with nodes in the order of `nodes`."""
-        examples, descent = read_examples(mg.PathMarginSVM(self.taxonomy, fit_intercept=False), self.X, self.y, self.weight)
+        examples, descent = read_examples(mg.TransferSVM(self.taxonomy), self.X, self.y, self.weight)
         assert [self.taxonomy.name(v) for v in descent.nodes] == self.nodes
         assert (examples.units.scale, examples.inputs.shape[1]) == (1, self.X.shape[1])
         contrasts = descent_problem(examples, descent, self.C)

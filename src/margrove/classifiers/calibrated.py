@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self
@@ -15,7 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from margrove.classifiers.calibration import Calibration, held_out_scores
-from margrove.classifiers.class_model import ROWS, ClassModel
+from margrove.classifiers.class_model import ClassModel, ranking, row_blocks
 from margrove.classifiers.fitting import check_choice, check_count, unchanged_on_failure
 from margrove.classifiers.hierarchical_svm import HierarchicalSVM
 from margrove.classifiers.label_forms import path_label, read_rows
@@ -24,7 +23,6 @@ from margrove.errors import DataError, InvalidModelFileError, LabelError
 from margrove.modelfile import pack_part, unpack_part
 from margrove.outputs.labels import check_lengths, read_weights
 from margrove.outputs.paths import best_paths
-from margrove.outputs.ranking import top as best
 
 if TYPE_CHECKING:
     from margrove.classifiers.fitting import Watch
@@ -223,15 +221,8 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
         With `return_scores`, a pair: the labels, and their probabilities. Of equal ones, the first wins.
         """
         X = self._check_X(X)
-        k = len(self.classes_) if top is None else min(operator.index(top), len(self.classes_))
-        if k < 1:
-            raise ValueError(f"top is {top!r}; expected at least 1, or None for all classes")
-        order, scores = np.empty((X.shape[0], k), np.int64), np.empty((X.shape[0], k))
-        for rows, block in self._blocks(X):
-            P = self.calibration_.probabilities(block)
-            order[rows] = best(P, k)
-            scores[rows] = np.take_along_axis(P, order[rows], axis=1)
-        labels = self.classes_[order]
+        blocks = ((rows, self.calibration_.probabilities(scores)) for rows, scores in self._blocks(X))
+        labels, scores = ranking(blocks, X.shape[0], self.classes_, top, np.float64)
         return (labels, scores) if return_scores else labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -258,9 +249,7 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
 
     def _blocks(self, X: Any) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Scores of a block of rows at a time, so that memory stays bounded."""
-        step = max(1, ROWS // max(self.taxonomy_.n_nodes, len(self.classes_)))
-        for start in range(0, X.shape[0], step):
-            rows = slice(start, min(start + step, X.shape[0]))
+        for rows in row_blocks(X.shape[0], max(self.taxonomy_.n_nodes, len(self.classes_))):
             yield rows, self.estimator_._choice_scores(X[rows])
 
     def save(self, path: str | os.PathLike[str]) -> None:

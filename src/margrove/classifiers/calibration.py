@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from margrove import similarity
-from margrove.classifiers.class_model import ROWS, ClassModel
+from margrove.classifiers.class_model import ClassModel, row_blocks
 from margrove.classifiers.examples import identities
 from margrove.classifiers.folds import deal_by_class, splits
 from margrove.classifiers.rows import distinct_rows
@@ -126,9 +126,8 @@ def held_out_scores(
         weights = [weight[learn]] if has_fit_parameter(fitted, "sample_weight") else []
         fitted.fit(learned, model.classes_[number[learn]], *weights)
         seen: Any = None if length is None else (abs(learned).sum(axis=0) > 0).astype(learned.dtype)
-        step = max(1, ROWS // max(width, 1))
-        for start in range(0, len(out), step):
-            block = out[start : start + step]
+        for part in row_blocks(len(out), width):
+            block = out[part]
             inputs = _take(kernel, X, rows[block], rows[learn])
             if length is not None:
                 inputs = without_unseen(inputs, seen, length)

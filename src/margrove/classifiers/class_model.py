@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,26 @@ from margrove.outputs.labels import LabelSets, check_lengths, read_weights
 from margrove.outputs.ranking import top as best
 
 ROWS = 1 << 22  # scores computed together
+
+
+def ranking(
+    blocks: Iterable[tuple[slice, NDArray[Any]]], n: int, classes: NDArray[Any], top: int | None, dtype: Any
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The `top` best labels of n rows, best first, and their scores, from blocks of scores of all classes."""
+    k = len(classes) if top is None else min(operator.index(top), len(classes))
+    if k < 1:
+        raise ValueError(f"top is {top!r}; expected at least 1, or None for all classes")
+    order, scores = np.empty((n, k), np.int64), np.empty((n, k), dtype)
+    for rows, F in blocks:
+        order[rows] = best(F, k)
+        scores[rows] = np.take_along_axis(F, order[rows], axis=1)
+    return classes[order], scores
+
+
+def row_blocks(n: int, width: int) -> Iterator[slice]:
+    """So many rows at a time that scores of this width stay within bounds."""
+    step = max(1, ROWS // max(width, 1))
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
 class ClassModel(MarginModel):
@@ -52,15 +72,7 @@ class ClassModel(MarginModel):
         With `return_scores`, a pair: the labels, and their scores. Of equal scores, the first class wins.
         """
         X = self._check_X(X)
-        k = len(self.classes_) if top is None else min(operator.index(top), len(self.classes_))
-        if k < 1:
-            raise ValueError(f"top is {top!r}; expected at least 1, or None for all classes")
-        order = np.empty((X.shape[0], k), np.int64)
-        scores = np.empty((X.shape[0], k), self.weights_.dtype)
-        for rows, F in self._blocks(X):
-            order[rows] = best(F, k)
-            scores[rows] = np.take_along_axis(F, order[rows], axis=1)
-        labels = self.classes_[order]
+        labels, scores = ranking(self._blocks(X), X.shape[0], self.classes_, top, self.weights_.dtype)
         return (labels, scores) if return_scores else labels
 
     def predict(self, X: Any) -> Any:
@@ -79,9 +91,7 @@ class ClassModel(MarginModel):
 
     def _blocks(self, X: Any) -> Iterator[tuple[slice, NDArray[Any]]]:
         """Class scores of a block of rows at a time, so that memory stays bounded."""
-        step = max(1, ROWS // max(self.attributes_.shape))
-        for start in range(0, X.shape[0], step):
-            rows = slice(start, min(start + step, X.shape[0]))
+        for rows in row_blocks(X.shape[0], max(self.attributes_.shape)):
             yield rows, self._class_scores(X[rows])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -28,7 +28,7 @@ from margrove.outputs.decisions import (
     pseudo_labels,
     undoing,
 )
-from margrove.outputs.layout import arrange, in_columns
+from margrove.outputs.layout import arranged
 from margrove.taxonomy import Taxonomy
 from margrove.taxonomy.costs import bind_matrix
 
@@ -171,8 +171,8 @@ class CostSensitiveSVM(CertifiedFit, RankingModel):
         self, problem: ContrastProblem, start: Duals | None, watch: Watch | None
     ) -> tuple[Any, Floats | None, Certificate]:
         """Solve; return weights of the classes, their bias, and how good both are."""
-        layout = arrange(problem.Lambda, np.float64)
-        problem = replace(problem, Lambda=in_columns(problem.Lambda, None, layout)[0])
+        Lambda, layout = arranged(problem.Lambda)
+        problem = replace(problem, Lambda=Lambda)
         solution = self._solve(problem, layout, self.max_iter, start, watch)
         if self.warm_start:
             self._duals, self._bias = solution.duals, solution.bias

@@ -14,6 +14,7 @@ from margrove.classifiers.descent_model import DescentModel
 from margrove.classifiers.examples import Examples
 from margrove.classifiers.fitting import CertifiedFit
 from margrove.classifiers.rows import merge_private
+from margrove.classifiers.targets import refuse_root, with_miscellaneous
 from margrove.errors import LabelError
 from margrove.objective.contrasts import ContrastProblem
 from margrove.objective.inputs import Similarities, Vectors
@@ -37,9 +38,7 @@ def read_examples(
             f"y holds several labels a row; {type(estimator).__name__} descends to one. "
             "HierarchicalSVM learns sets of labels"
         )
-    if classes.taxonomy.root in classes.nodes:
-        label = classes.labels.tolist()[classes.nodes.index(classes.taxonomy.root)]
-        raise LabelError(f"the label {label!r} is the root of the taxonomy, which says nothing about a row")
+    refuse_root(classes)
     return examples, Descent.of(classes.taxonomy, classes.nodes)
 
 
@@ -51,9 +50,8 @@ def against_costs(examples: Examples, target_cost: Any) -> Examples:
     classes = examples.classes
     if len(classes.labels) < 2:
         return examples
-    inner = [node for node in classes.nodes if classes.taxonomy.children(node)]
-    taxonomy = classes.taxonomy.with_miscellaneous(inner) if inner else classes.taxonomy
-    cost = costs.get(target_cost).bind(taxonomy, [taxonomy.as_class(node) for node in classes.nodes])
+    nodes, taxonomy = with_miscellaneous(classes.nodes, classes.taxonomy)
+    cost = costs.get(target_cost).bind(taxonomy, nodes)
     most = max(float(cost.row(y).max()) for y in range(len(cost)))
     share = most - cost.rows(examples.Y.indices)
     row, j = np.nonzero(share)

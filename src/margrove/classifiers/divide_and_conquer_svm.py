@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from margrove.classifiers.descent_fit import DescentFit, Step, read_examples, steps_of
-from margrove.classifiers.fitting import n_threads
+from margrove.classifiers.fitting import n_threads, seed_of
 from margrove.objective.certificate import Certificate
 from margrove.objective.inputs import Similarities
 from margrove.objective.losses import LOSSES, Loss, loss_of
@@ -83,7 +83,7 @@ class DivideAndConquerSVM(DescentFit):
         began = time.perf_counter()
         examples, descent = read_examples(self, X, y, sample_weight, merge=False)
         loss, bound = cast("Loss", self.loss), examples.bounds(self.C)
-        seed, dtype, threads = self._seed(), self._dtype(bound), n_threads(self.n_jobs)
+        seed, dtype, threads = seed_of(self.random_state), self._dtype(bound), n_threads(self.n_jobs)
         # similarities share a cache: their problems take turns, and the threads are inside of each
         inside = threads if isinstance(examples.inputs, Similarities) else 1
         steps = steps_of(examples, descent)

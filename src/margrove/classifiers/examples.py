@@ -19,7 +19,7 @@ from margrove.objective.certificate import Certificate
 from margrove.objective.inputs import Similarities, Vectors
 from margrove.outputs.labels import read_weights
 from margrove.similarity.given import Precomputed
-from margrove.similarity.sequences import Subsequence, read_strings
+from margrove.similarity.sequences import BoundSubsequence, Subsequence, read_strings
 from margrove.similarity.vectors import Linear
 
 SINGLE_TOL = 1e-4  # single precision proves gaps down to about here
@@ -58,16 +58,10 @@ class Examples:
 
         With `merge`, the features that a row has alone are one input.
         """
-        if y is None:  # before anything is said of X
-            raise LabelError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+        X = read_training_X(estimator, X, y, reset=True)
         kernel = similarity.get(estimator.kernel)
-        X = read_X(estimator, X, reset=True)
         classes, Y = read_targets(y, estimator.taxonomy, miscellaneous=miscellaneous)
-        if X.shape[0] != Y.shape[0]:
-            raise LabelError(
-                f"X has {X.shape[0]} rows but y has {Y.shape[0]}: inconsistent numbers of samples; "
-                "give one label, or collection of labels, for each row"
-            )
+        check_rows(X, Y.shape[0])
         weight = read_weights(sample_weight, X.shape[0])
         if isinstance(kernel, Linear):
             rows, right, weight = canonical_rows(as_csr(X), Y, weight)
@@ -137,6 +131,22 @@ def read_X(estimator: Any, X: Any, *, reset: bool) -> Any:
     return validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=dtype)
 
 
+def read_training_X(estimator: Any, X: Any, y: Any, *, reset: bool) -> Any:
+    """The same, where labels belong to them."""
+    if y is None:  # before anything is said of X
+        raise LabelError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    return read_X(estimator, X, reset=reset)
+
+
+def check_rows(X: Any, n: int) -> None:
+    """Raise unless there are as many rows as y has."""
+    if X.shape[0] != n:
+        raise LabelError(
+            f"X has {X.shape[0]} rows but y has {n}: inconsistent numbers of samples; "
+            "give one label, or collection of labels, for each row"
+        )
+
+
 def _centred(rows: sp.csr_array, weight: NDArray[np.float64]) -> tuple[sp.csr_array, NDArray[np.float64]]:
     """Rows around their mean, and the mean: the same problem, but better conditioned."""
     table = rows.toarray().astype(np.float64)
@@ -164,11 +174,18 @@ def _bind(
     if isinstance(kernel, Precomputed):
         return kernel.bind(X).restricted(kept), right, weight
     if isinstance(kernel, Subsequence):
-        from margrove.kernels.strings import subsequence_pairs  # compiles; prediction has no need of it
-
-        return kernel.bind(X[kept]).with_engine(subsequence_pairs), right, weight
+        return with_engine(kernel.bind(X[kept])), right, weight
     rows = alike[kept]
     return kernel.bind(rows if sp.issparse(X) else rows.toarray(), right), right, weight
+
+
+def with_engine(bound: similarity.BoundSimilarity) -> similarity.BoundSimilarity:
+    """For training, strings are compared by compiled code."""
+    if not isinstance(bound, BoundSubsequence):
+        return bound
+    from margrove.kernels.strings import subsequence_pairs  # compiles; prediction has no need of it
+
+    return bound.with_engine(subsequence_pairs)
 
 
 def _column(numbers: NDArray[np.intp]) -> sp.csr_array:

@@ -90,6 +90,12 @@ def n_threads(n_jobs: int | None) -> int:
     return int(effective_n_jobs(n_jobs))
 
 
+def seed_of(random_state: Any) -> int:
+    """scikit-learn's convention, but None is as 0: two fits agree."""
+    state = check_random_state(0 if random_state is None else random_state)
+    return int(state.randint(2**31 - 1))
+
+
 class CertifiedFit:
     """The way to fit of every estimator whose training problem is convex, or a sequence of such.
 
@@ -171,14 +177,10 @@ class CertifiedFit:
         return {
             "tol": float(self.tol),
             "max_iter": int(self.max_iter),
-            "rng": np.random.default_rng(self._seed()),
+            "rng": np.random.default_rng(seed_of(self.random_state)),
             "dtype": self._dtype(bound, finest),
             "n_threads": n_threads(self.n_jobs),
         }
-
-    def _seed(self) -> int:
-        state = check_random_state(0 if self.random_state is None else self.random_state)
-        return int(state.randint(2**31 - 1))
 
     def _dtype(self, bound: NDArray[np.float64], finest: float = 1.0) -> Any:
         """Single precision, if it can prove such gaps."""

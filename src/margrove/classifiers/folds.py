@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Whole = NDArray[np.int64]
+FOLDS = 3  # that hold out scores for what a fit learns beside its weights
 
 
 def deal(n: int, k: int) -> Whole:
@@ -31,8 +32,9 @@ def deal_by_class(number: NDArray[np.integer], k: int, some: NDArray[np.bool_] |
 
 
 def splits(fold: Whole) -> Iterator[tuple[Whole, Whole]]:
-    """The rows to learn from and those held out, fold by fold."""
+    """The rows to learn from and those held out, fold by fold; an only row is learned from all the same."""
     for k in range(int(fold.max(initial=-1)) + 1):
         out = np.flatnonzero(fold == k)
         if len(out):
-            yield np.flatnonzero(fold != k), out
+            learn = np.flatnonzero(fold != k)
+            yield learn if len(learn) else out, out

@@ -24,6 +24,7 @@ from margrove.classifiers.targets import (
     find_nodes,
     refuse_twins,
     sorted_places,
+    with_miscellaneous,
 )
 from margrove.errors import LabelError
 from margrove.outputs.labels import Label, LabelSets, Vocabulary, plain_list, read_labels
@@ -187,7 +188,8 @@ class _Given(_Places):
         self.taxonomy = taxonomy
 
     def classes(self, n: int) -> tuple[tuple[Label, ...], Taxonomy]:
-        return _with_miscellaneous(self.taxonomy, self.nodes[:n])
+        nodes, taxonomy = with_miscellaneous(self.nodes[:n], self.taxonomy)
+        return tuple(nodes), taxonomy
 
 
 class _Grown(_Places):
@@ -226,8 +228,9 @@ class _Grown(_Places):
             taxonomy = Taxonomy.flat(labels)
             return tuple(taxonomy.name(v) for v in taxonomy.indices(labels).tolist()), taxonomy
         taxonomy = Taxonomy.from_paths(self.paths[:n])
-        nodes = [taxonomy.name(v) for v in taxonomy.indices(self.paths[:n]).tolist()]
-        return _with_miscellaneous(taxonomy, nodes)
+        names = [taxonomy.name(v) for v in taxonomy.indices(self.paths[:n]).tolist()]
+        nodes, taxonomy = with_miscellaneous(names, taxonomy)
+        return tuple(nodes), taxonomy
 
 
 def _path(label: Label, rows: Rows) -> tuple[Label, ...]:
@@ -239,10 +242,3 @@ def _path(label: Label, rows: Rows) -> tuple[Label, ...]:
     if isinstance(label, str) and SEPARATOR in label:
         return tuple(split(label, SEPARATOR, "y, label {}".format, 0))
     return (label,)
-
-
-def _with_miscellaneous(taxonomy: Taxonomy, nodes: list[Label]) -> tuple[tuple[Label, ...], Taxonomy]:
-    inner = [node for node in nodes if taxonomy.children(node)]
-    if inner:
-        taxonomy = taxonomy.with_miscellaneous(inner)
-    return tuple(taxonomy.as_class(node) for node in nodes), taxonomy

@@ -13,7 +13,7 @@ from margrove.classifiers import storage
 from margrove.classifiers.class_attributes import ClassAttributes
 from margrove.classifiers.examples import SINGLE_TOL, Examples
 from margrove.classifiers.fitting import CertifiedFit
-from margrove.classifiers.folds import deal, splits
+from margrove.classifiers.folds import FOLDS, deal, splits
 from margrove.classifiers.ranking_model import RankingModel
 from margrove.classifiers.targets import with_unseen
 from margrove.classifiers.thresholds import Threshold
@@ -25,8 +25,6 @@ from margrove.taxonomy import Taxonomy, costs
 if TYPE_CHECKING:
     from margrove.classifiers.fitting import Watch
     from margrove.solvers.dual_ascent import Solution
-
-FOLDS = 3  # that hold out scores for the threshold of multilabel targets
 
 
 class HierarchicalSVM(CertifiedFit, RankingModel):
@@ -190,7 +188,6 @@ class HierarchicalSVM(CertifiedFit, RankingModel):
         Y = bound.among_all(problem.Y)
         scores = np.zeros(Y.shape)
         for learn, out in splits(deal(n, FOLDS)):
-            learn = learn if len(learn) else out
             inputs = problem.inputs.take(learn)
             part = replace(problem, inputs=inputs, Y=problem.Y[learn], bound=problem.bound[learn])
             found = self._solve(part, bound.layout, max_iter)

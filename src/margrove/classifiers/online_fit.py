@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from margrove import similarity
-from margrove.classifiers.examples import read_X
+from margrove.classifiers.examples import check_rows, read_training_X, with_engine
 from margrove.classifiers.fitting import (
     check_count,
     check_not_negative,
     check_switch,
+    seed_of,
     unchanged_on_failure,
 )
+from margrove.classifiers.folds import FOLDS, deal, splits
 from margrove.classifiers.growing_targets import Segment, read_segments
 from margrove.classifiers.online_columns import columns_for
 from margrove.classifiers.online_model import CutSums, OnlineModel
 from margrove.classifiers.rows import as_csr
 from margrove.classifiers.targets import Classes, read_targets
-from margrove.errors import DataError, LabelError
+from margrove.errors import DataError
 from margrove.outputs.growing import GrowingMatrix
-from margrove.similarity.sequences import Subsequence
 from margrove.similarity.vectors import Linear
 from margrove.solvers.memory import Memory
 from margrove.taxonomy import Taxonomy, costs
@@ -33,7 +33,6 @@ from margrove.taxonomy import Taxonomy, costs
 if TYPE_CHECKING:
     from margrove.solvers.online import Machine, Outcome
 
-FOLDS = 3  # that hold out scores for the threshold of multilabel targets
 ROWS_AT_ONCE = 1024  # of a part of a stream, with a similarity
 
 Array = NDArray[Any]
@@ -87,9 +86,9 @@ class OnlineFit(OnlineModel):
         """Learn from rows and their labels, from the beginning, in at most `max_iter` epochs."""
         self._check_parameters()
         with unchanged_on_failure(self):
-            X = self._read(X, y, reset=True)
+            X = read_training_X(self, X, y, reset=True)
             classes, Y = read_targets(y, self.taxonomy)
-            _check_rows(X, Y.shape[0])
+            check_rows(X, Y.shape[0])
             Y.sort_indices()
             self._begin()
             inputs = self._inputs(X, Y)
@@ -109,16 +108,11 @@ class OnlineFit(OnlineModel):
         self.converged_ = False
         self.n_iter_ = 1
 
-    def _read(self, X: Any, y: Any, reset: bool) -> Any:
-        if y is None:  # before anything is said of X
-            raise LabelError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        return read_X(self, X, reset=reset)
-
     def _inputs(self, X: Any, Y: Any) -> Any:
         """Sparse rows, or a similarity that knows them."""
         if self._is_linear:
             return _checked(as_csr(X))
-        return _with_engine(similarity.get(self.kernel).bind(X, Y))
+        return with_engine(similarity.get(self.kernel).bind(X, Y))
 
     def _train(self, machine: Machine, inputs: Any, Y: sp.csr_array) -> _Trained:
         from margrove.solvers import online
@@ -145,19 +139,14 @@ class OnlineFit(OnlineModel):
 
     def _orders(self, n: int) -> Iterator[NDArray[np.int64]]:
         """The order of each epoch: one drawn anew, or that of the rows."""
-        seed = check_random_state(0 if self.random_state is None else self.random_state).randint(2**31 - 1)
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed_of(self.random_state))
         return (rng.permutation(n) if self.shuffle else np.arange(n) for _ in range(self.max_iter))
 
     def _cut_by_folds(self, machine: Machine, inputs: Any, Y: sp.csr_array) -> None:
         """Learn the threshold from scores of rows that were held out of a fit as long as the model's."""
         n = Y.shape[0]
-        folds = min(FOLDS, n)
-        fold = np.random.default_rng(0).permutation(n) % folds
         to_classes = self.attributes_.T.tocsc()
-        for k in range(folds):
-            out = np.flatnonzero(fold == k)
-            learn = np.flatnonzero(fold != k) if n > 1 else out
+        for learn, out in splits(deal(n, FOLDS)):
             if isinstance(inputs, sp.csr_array):
                 mean = self._train(machine, inputs[learn], Y[learn]).mean
                 columns = inputs[out].astype(machine.dtype) @ mean
@@ -209,9 +198,9 @@ class OnlineFit(OnlineModel):
             self._check_continuation()
             before = self._classes()
             in_force = self.taxonomy if self._follows else self.taxonomy_
-        X = self._read(X, y, reset=before is None)
+        X = read_training_X(self, X, y, reset=before is None)
         segments = read_segments(y, before, in_force if taxonomy is None else taxonomy, classes)
-        _check_rows(X, segments[-1].rows.stop)
+        check_rows(X, segments[-1].rows.stop)
         if len(segments) > 1:  # what the last asks for is refused before the first is learned
             last = segments[-1].classes
             columns_for(self.attributes, last)
@@ -276,7 +265,7 @@ class OnlineFit(OnlineModel):
                 joint = similarity.get(self.kernel).bind(X[rows], segment.Y[rows])
             else:
                 joint = known.extended(X[rows])
-            joint = _with_engine(joint)
+            joint = with_engine(joint)
             gram = joint.rows(old + np.arange(n))
             begin = [gram[:, :old] @ matrix.array for matrix in (memory.W, memory.U) if matrix is not None]
             within = gram[:, old:]
@@ -347,23 +336,6 @@ class OnlineFit(OnlineModel):
 def _dtype(inputs: Any) -> Any:
     """The type of the weights: that of vectors, and double for similarities."""
     return np.float64 if isinstance(inputs, similarity.BoundSimilarity) else inputs.dtype
-
-
-def _with_engine(bound: Any) -> Any:
-    """Strings are compared by compiled code."""
-    if not isinstance(getattr(bound, "spec", None), Subsequence):
-        return bound
-    from margrove.kernels.strings import subsequence_pairs  # compiles; prediction has no need of it
-
-    return bound.with_engine(subsequence_pairs)
-
-
-def _check_rows(X: Any, n: int) -> None:
-    if X.shape[0] != n:
-        raise LabelError(
-            f"X has {X.shape[0]} rows but y has {n}: inconsistent numbers of samples; "
-            "give one label, or collection of labels, for each row"
-        )
 
 
 def _checked(X: sp.csr_array) -> sp.csr_array:

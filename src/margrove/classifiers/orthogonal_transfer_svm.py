@@ -36,8 +36,9 @@ class OrthogonalTransferSVM(DescentFit):
         The price of the summed losses against the penalty.
     K : "descendants", "identity" or matrix
         "descendants" is Zhou's (6): how many nodes there are at and below a node, on the diagonal, and
-        `alpha` for a node and its ancestor (O.2). "identity" is `PathMarginSVM`. A matrix, of numbers that
-        are not negative, has the nodes of the taxonomy without the root, in the order of `taxonomy.nodes`.
+        `alpha` for a node and its ancestor (O.2). "identity" is `PathMarginSVM` without a bias. A matrix, of
+        numbers that are not negative, has the nodes of the taxonomy without the root, in the order of
+        `taxonomy.nodes`.
     alpha : float or "auto"
         By what the entries of K off its diagonal are multiplied. Where the problem is not convex, an error
         says for which node and what alpha would do; "auto" takes the largest that does, less 1 %.

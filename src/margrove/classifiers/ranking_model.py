@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from margrove.classifiers import storage
-from margrove.classifiers.class_model import ROWS, ClassModel
+from margrove.classifiers.class_model import ClassModel, row_blocks
 from margrove.outputs.labels import LabelSets
 
 
@@ -25,10 +25,8 @@ class RankingModel(ClassModel):
         """F for each row."""
         n, q = X.shape[0], self.attributes_.shape[0]
         F = np.empty((n, q), self.weights_.dtype)
-        step = max(1, ROWS // max(self.attributes_.shape[1], 1))
         to_classes = self.attributes_.T.tocsc()
-        for start in range(0, n, step):
-            rows = slice(start, start + step)
+        for rows in row_blocks(n, self.attributes_.shape[1]):
             F[rows] = self._column_scores(X[rows]) @ to_classes
         return F
 

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from margrove.classifiers.class_model import ClassModel
 from margrove.classifiers.examples import Examples
+from margrove.classifiers.folds import FOLDS, deal, splits
 from margrove.classifiers.node_chances import NodeChances
-from margrove.classifiers.targets import Classes
-from margrove.errors import DataError, InvalidModelFileError, LabelError
+from margrove.classifiers.targets import Classes, refuse_root
+from margrove.errors import DataError, InvalidModelFileError
 from margrove.objective.inputs import Similarities, Vectors
 from margrove.outputs.labels import LabelSets
 from margrove.outputs.subtrees import Subtrees
 
-FOLDS = 3  # that hold out scores for the calibration
 Learn = Callable[[NDArray[np.int64]], NDArray[Any]]
 """From numbers of examples to weights learned of these."""
 
@@ -147,13 +147,8 @@ class SubtreeModel(ClassModel):
         learn: Learn,
     ) -> NodeChances:
         """Learn from margins of rows that were held out."""
-        n = len(right)
-        folds = min(FOLDS, n)
-        fold = np.random.default_rng(0).permutation(n) % folds
         scores = np.zeros(right.shape)
-        for k in range(folds):
-            out = np.flatnonzero(fold == k)
-            rest = np.flatnonzero(fold != k) if n > 1 else out
+        for rest, out in splits(deal(len(right), FOLDS)):
             scores[out] = inputs.held_out(learn(rest), out, rest)
         return NodeChances.fit(subtrees.margins(scores), right, weight)
 
@@ -187,12 +182,7 @@ def read_examples(
     """Rows, the outputs, and the right set of each row."""
     examples = Examples.read(estimator, X, y, sample_weight, miscellaneous=False)
     classes = examples.classes
-    if classes.taxonomy.root in classes.nodes:
-        label = classes.labels.tolist()[classes.nodes.index(classes.taxonomy.root)]
-        raise LabelError(
-            f"the label {label!r} is the root of the taxonomy, which says nothing about a row; for a row "
-            "without labels give an empty list"
-        )
+    refuse_root(classes, "; for a row without labels give an empty list")
     subtrees = Subtrees.of(classes.taxonomy, classes.nodes)
     return examples, subtrees, closed_sets(subtrees, examples.Y)
 

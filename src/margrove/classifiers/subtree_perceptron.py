@@ -7,7 +7,6 @@ from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from margrove.classifiers.examples import Examples
 from margrove.classifiers.fitting import (
@@ -17,6 +16,7 @@ from margrove.classifiers.fitting import (
     check_positive,
     check_switch,
     n_threads,
+    seed_of,
     unchanged_on_failure,
 )
 from margrove.classifiers.subtree_model import SubtreeModel, read_examples
@@ -170,8 +170,7 @@ class SubtreePerceptron(SubtreeModel):
 
         inputs = examples.inputs.take(rows)
         update = cast("solver.Update", self.update)
-        seed = check_random_state(0 if self.random_state is None else self.random_state).randint(2**31 - 1)
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed_of(self.random_state))
         n = len(rows)
         order = np.arange(n) if self.blocks == 1 else rng.permutation(n)
         blocks = [np.sort(part) for part in np.array_split(order, min(self.blocks, n))]

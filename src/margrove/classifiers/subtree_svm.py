@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-from margrove.classifiers.fitting import CertifiedFit, check_switch
+from margrove.classifiers.fitting import CertifiedFit, check_switch, seed_of
 from margrove.classifiers.subtree_model import SubtreeModel, read_examples
 from margrove.errors import DataError
 from margrove.objective.subtrees import Scaling, SubtreeProblem
@@ -133,13 +132,12 @@ class SubtreeSVM(CertifiedFit, SubtreeModel):
     def _solve_subtrees(self, problem: SubtreeProblem, watch: Any) -> SubtreeSolution:
         from margrove.solvers.subtrees import solve  # compiles; prediction has no need of it
 
-        seed = check_random_state(0 if self.random_state is None else self.random_state).randint(2**31 - 1)
         return solve(
             problem,
             cast("Algorithm", self.algorithm),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
-            rng=np.random.default_rng(seed),
+            rng=np.random.default_rng(seed_of(self.random_state)),
             watch=watch,
         )
 

@@ -54,11 +54,8 @@ def read_targets(
         taxonomy = Taxonomy.flat(labels) if paths is None else Taxonomy.from_paths(paths)
         nodes = [taxonomy.name(v) for v in taxonomy.indices(labels if paths is None else paths)]
     refuse_twins(labels, nodes)
-    inner = [node for node in nodes if taxonomy.children(node)]
     if miscellaneous:
-        if inner:
-            taxonomy = taxonomy.with_miscellaneous(inner)
-        nodes = [taxonomy.as_class(node) for node in nodes]
+        nodes, taxonomy = with_miscellaneous(nodes, taxonomy)
     classes = Classes(as_array(labels, rows.dtype), tuple(nodes), taxonomy, rows.form)
     return classes, sets.matrix(len(labels))
 
@@ -73,6 +70,23 @@ def check_taxonomy(taxonomy: Any) -> None:
         raise ValueError(
             f"taxonomy is {taxonomy!r}; expected a margrove.Taxonomy, None or 'flat'. Taxonomy.from_edges, "
             "from_paths, from_dict and from_file make one"
+        )
+
+
+def with_miscellaneous(nodes: Sequence[Label], taxonomy: Taxonomy) -> tuple[list[Label], Taxonomy]:
+    """Classes at these nodes, and the taxonomy with one more below each that is an inner node (T.3)."""
+    inner = [node for node in nodes if taxonomy.children(node)]
+    if inner:
+        taxonomy = taxonomy.with_miscellaneous(inner)
+    return [taxonomy.as_class(node) for node in nodes], taxonomy
+
+
+def refuse_root(classes: Classes, advice: str = "") -> None:
+    """Raise if the root is a class of an output whose predictions all hold it."""
+    if classes.taxonomy.root in classes.nodes:
+        label = classes.labels.tolist()[classes.nodes.index(classes.taxonomy.root)]
+        raise LabelError(
+            f"the label {label!r} is the root of the taxonomy, which says nothing about a row{advice}"
         )
 
 

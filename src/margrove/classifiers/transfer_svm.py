@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from margrove.classifiers.descent_fit import DescentFit, descent_problem, read_examples
 from margrove.classifiers.fitting import check_not_negative
 from margrove.objective import metric
-from margrove.outputs.layout import arrange, in_columns
+from margrove.outputs.layout import arranged
 from margrove.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
@@ -77,9 +75,7 @@ class TransferSVM(DescentFit):
     def _fit(self, X: Any, y: Any, sample_weight: Any, watch: Watch | None) -> None:
         check_not_negative(self, "transfer")
         examples, descent = read_examples(self, X, y, sample_weight)
-        Lambda = metric.factor(metric.transfer(descent.parent, float(self.transfer)))
-        layout = arrange(Lambda, np.float64)
-        Lambda, _ = in_columns(Lambda, None, layout)
+        Lambda, layout = arranged(metric.factor(metric.transfer(descent.parent, float(self.transfer))))
         problem = descent_problem(examples, descent, self.C, Lambda=Lambda)
         told = self._reporter(watch, examples.units)
         if self.solver == "dual-averaging":

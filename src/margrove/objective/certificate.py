@@ -10,6 +10,11 @@ from typing import Any, Literal
 Status = Literal["converged", "iteration limit", "interrupted", "stalled"]
 
 
+def relative_gap(primal: float, dual: float) -> float:
+    """The gap as a share of the primal."""
+    return (primal - dual) / primal if primal > 0 else 0.0
+
+
 @dataclass(frozen=True)
 class Certificate:
     """Primal and dual values of what was found, computed from their definitions (P.3, D.1).
@@ -36,7 +41,7 @@ class Certificate:
     @property
     def relative_gap(self) -> float:
         """The gap as a share of the primal."""
-        return self.gap / self.primal if self.primal > 0 else 0.0
+        return relative_gap(self.primal, self.dual)
 
     @classmethod
     def of_all(cls, parts: Sequence[Certificate], tol: float, seconds: float) -> Certificate:

@@ -28,6 +28,9 @@ class Inputs(Protocol):
     def shape(self) -> tuple[int, int]:
         """Examples, and rows of W."""
 
+    def diagonal(self) -> Array:
+        """Each example's inner product with itself."""
+
     def scores(self, W: Array, rows: Rows) -> Array:
         """What W gives to some of the examples."""
 
@@ -98,6 +101,11 @@ class Vectors:
         """The diagonal of W' W."""
         found: NDArray[np.float64] = np.einsum("ij,ij->j", W, W, dtype=np.float64)
         return found
+
+    def diagonal(self) -> Array:
+        """The squared norm of each example."""
+        squares: Array = self.X.multiply(self.X).sum(axis=1)
+        return squares
 
     def take(self, rows: NDArray[np.intp]) -> Vectors:
         """Some rows."""

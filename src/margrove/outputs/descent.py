@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from margrove.errors import TaxonomyError
+from margrove.outputs.levels import by_depth_and_parent, first_parents, levels_of
 from margrove.taxonomy import Taxonomy
 from margrove.taxonomy.build import Name
 
@@ -55,31 +56,16 @@ class Descent:
     def along_first_parents(cls, taxonomy: Taxonomy, classes: Sequence[Name]) -> Descent:
         """The descent in the tree that is left when every node of a graph keeps its first parent alone."""
         ends = taxonomy.indices(classes).astype(np.int64)
-        above = np.full(taxonomy.n_nodes, -1, np.int64)
-        above[1:] = taxonomy.parent_idx[taxonomy.parent_ptr[1:-1]]
-        depth_of = np.zeros(taxonomy.n_nodes, np.int64)
-        for node, parent in enumerate(above[1:].tolist(), 1):
-            depth_of[node] = depth_of[parent] + 1
+        above = first_parents(taxonomy)
         needed = reached = np.unique(ends)
         while len(reached):
             reached = np.unique(above[reached[reached > 0]])
             needed = np.union1d(needed, reached)
-        depths = depth_of[needed]
-        place = np.full(taxonomy.n_nodes, -1, np.int64)  # of a node among the outputs; the root has none
-        order: list[Whole] = []
-        count = 0
-        for depth in range(1, int(depths.max()) + 1):
-            level = needed[depths == depth]
-            level = level[np.argsort(place[above[level]], kind="stable")]
-            place[level] = count + np.arange(len(level))
-            count += len(level)
-            order.append(level)
-        nodes = np.concatenate([*order, np.empty(0, np.int64)])
-        parent = place[above[nodes]]
+        nodes, parent, depth, place = by_depth_and_parent(above, needed)
         begins = np.flatnonzero(np.diff(parent, prepend=-2))
         group = np.cumsum(np.diff(parent, prepend=-2) != 0) - 1
         stops = np.append(begins[1:], len(nodes))
-        return cls(nodes, parent, begins[group], stops[group], depth_of[nodes], place[ends])
+        return cls(nodes, parent, begins[group], stops[group], depth, place[ends])
 
     def __len__(self) -> int:
         """How many outputs there are."""
@@ -99,8 +85,7 @@ class Descent:
     @cached_property
     def levels(self) -> list[slice]:
         """The outputs of each depth."""
-        starts = np.flatnonzero(np.diff(self.depth, prepend=0))
-        return [slice(a, b) for a, b in zip(starts, np.append(starts[1:], len(self)), strict=True)]
+        return levels_of(self.depth)
 
     @cached_property
     def terminal(self) -> NDArray[np.bool_]:

@@ -84,3 +84,9 @@ def in_columns(Lambda: Any, nodes: Any, layout: Layout) -> tuple[Any, NDArray[np
     column_nodes = np.full(layout.n_columns, -1, np.int64)
     column_nodes[layout.columns] = nodes
     return arranged, column_nodes
+
+
+def arranged(Lambda: Any) -> tuple[Any, Layout]:
+    """Lambda with the engine's columns, and its layout."""
+    layout = arrange(Lambda, np.float64)
+    return in_columns(Lambda, None, layout)[0], layout

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from margrove.outputs.cuts import largest_closed_set
+from margrove.outputs.levels import by_depth_and_parent, first_parents, levels_of
 from margrove.taxonomy import Taxonomy
 from margrove.taxonomy.build import Name
 
@@ -53,31 +53,16 @@ class Subtrees:
         """The sets that classes can make, which may be inner nodes."""
         ends = taxonomy.indices(classes).astype(np.int64)
         needed = np.unique(taxonomy.ancestor_matrix(classes).indices)
-        needed = needed[needed > 0]
-        first_parent = np.full(taxonomy.n_nodes, -1, np.int64)
-        first_parent[1:] = taxonomy.parent_idx[taxonomy.parent_ptr[1:-1]]
-        depth = np.zeros(taxonomy.n_nodes, np.int64)  # along first parents
-        for v in needed:
-            depth[v] = depth[first_parent[v]] + 1
-        place = np.full(taxonomy.n_nodes, -1, np.int64)
-        order: list[Whole] = []
-        count = 0
-        for level in range(1, int(depth.max()) + 1):
-            nodes = needed[depth[needed] == level].astype(np.int64)
-            nodes = nodes[np.argsort(place[first_parent[nodes]], kind="stable")]
-            place[nodes] = count + np.arange(len(nodes))
-            count += len(nodes)
-            order.append(nodes)
-        nodes = np.concatenate([*order, np.empty(0, np.int64)])
+        nodes, parent, depth, place = by_depth_and_parent(first_parents(taxonomy), needed.astype(np.int64))
         names = [taxonomy.name(v) for v in nodes]
-        above = _placed(taxonomy.ancestor_matrix(names), place, count)
+        above = _placed(taxonomy.ancestor_matrix(names), place, len(nodes))
         counts = np.diff(taxonomy.parent_ptr)[nodes]
         starts = np.repeat(taxonomy.parent_ptr[nodes] - np.cumsum(counts) + counts, counts)
         parents = taxonomy.parent_idx[starts + np.arange(counts.sum())]
         ptr = np.concatenate([[0], np.cumsum(counts)])
-        all_edges = sp.csr_array((np.ones(len(parents)), parents, ptr), shape=(count, taxonomy.n_nodes))
-        edges = _placed(all_edges, place, count)
-        return cls(nodes, place[first_parent[nodes]], depth[nodes], place[ends], above, edges)
+        all_edges = sp.csr_array((np.ones(len(parents)), parents, ptr), shape=(len(nodes), taxonomy.n_nodes))
+        edges = _placed(all_edges, place, len(nodes))
+        return cls(nodes, parent, depth, place[ends], above, edges)
 
     def __len__(self) -> int:
         """How many outputs there are."""
@@ -91,8 +76,7 @@ class Subtrees:
     @cached_property
     def levels(self) -> list[slice]:
         """The outputs of each depth."""
-        starts = np.flatnonzero(np.diff(self.depth, prepend=0))
-        return [slice(a, b) for a, b in pairwise([*starts.tolist(), len(self)])]
+        return levels_of(self.depth)
 
     @cached_property
     def closures(self) -> sp.csr_array:

@@ -12,8 +12,6 @@ and the constraint is r = r(held) (S.8).
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +24,8 @@ from margrove.objective.certificate import Status
 from margrove.objective.contrasts import ContrastProblem, Duals
 from margrove.objective.inputs import Gram, Similarities, Vectors
 from margrove.outputs.layout import Layout
-from margrove.solvers.dual_ascent import Progress, Solution, solve
+from margrove.solvers.dual_ascent import Solution
+from margrove.solvers.runs import Runs, Watch
 
 FASTER = 4.0  # by which rho falls where a step has moved the bias less than it might
 LEAST = 1e-3  # rho, in units of the squared norm of a row
@@ -68,40 +67,30 @@ def solve_with_bias(
     start: Duals | None = None,
     bias: Array | None = None,
     held: Duals | None = None,
-    watch: Callable[[Progress], bool | None] | None = None,
+    watch: Watch | None = None,
 ) -> Solution:
     """Minimise `problem` over W and a bias of each column, from `start` and `bias` where these are given.
 
     `held` has variables at their bounds, one an example, of contrasts whose margins are in the objective.
     """
-    began = time.perf_counter()
+    runs = Runs(max_iter, watch, rng=rng, dtype=dtype, n_threads=n_threads)
     b = np.zeros(layout.n_columns) if bias is None else bias
-    rho = float(np.mean(_squares(problem.inputs))) or 1.0
-    least, used, best = LEAST * rho, 0, np.inf
-    lower = -np.inf
+    rho = float(np.mean(problem.inputs.diagonal())) or 1.0
+    least = LEAST * rho
+    best, lower = np.inf, -np.inf
     pull = np.zeros(layout.n_columns) if held is None else -imbalance(problem, held)
     near = np.inf if held is None else _value(problem, problem.weights(start or held), b, pull)
     status: Status = "iteration limit"
-
-    def told(progress: Progress) -> bool | None:
-        seen = progress._replace(n_iter=used + progress.n_iter, seconds=time.perf_counter() - began)
-        return None if watch is None else watch(seen)
-
     duals = start
     for _ in range(STEPS):
         constant = float(pull @ pull) / (2 * rho)  # that the step's primal has more
-        step = solve(
+        step = runs.solve(
             _proximal(problem, b, rho, pull),
             layout,
             tol=0.5 * tol * (near / (near + constant) if constant > 0 else 1.0),
-            max_iter=max_iter - used,
-            rng=rng,
-            dtype=dtype,
-            n_threads=n_threads,
             start=duals,
-            watch=told,
         )
-        duals, used = step.duals, used + step.certificate.n_iter
+        duals = step.duals
         b = b + (imbalance(problem, duals) + pull) / rho
         W = problem.weights(duals, dtype)
         primal = _value(problem, W, b, pull)
@@ -114,26 +103,11 @@ def solve_with_bias(
             status = "converged"
         elif step.certificate.status != "converged":
             status = step.certificate.status
-        if status != "iteration limit" or used >= max_iter:
+        if status != "iteration limit" or runs.are_over:
             break
         rho = max(rho / FASTER, least)
     W, b, step = found
-    certificate = replace(
-        step.certificate,
-        primal=best,
-        dual=lower,
-        n_iter=used,
-        status=status,
-        seconds=time.perf_counter() - began,
-    )
-    return Solution(W, step.duals, certificate, b)
-
-
-def _squares(inputs: Vectors | Similarities) -> Array:
-    if isinstance(inputs, Similarities):
-        return inputs.diagonal()
-    squares: Array = inputs.X.multiply(inputs.X).sum(axis=1)
-    return squares
+    return Solution(W, step.duals, runs.certificate(step.certificate, best, lower, status), b)
 
 
 def _value(problem: ContrastProblem, W: Array, b: Array, pull: Array) -> float:

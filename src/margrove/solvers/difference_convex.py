@@ -7,8 +7,6 @@ convex problem: `primal` is not below the objective of what is kept, and no step
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +17,8 @@ from margrove.objective.contrasts import ContrastProblem
 from margrove.objective.psi import PsiProblem
 from margrove.outputs.layout import Layout
 from margrove.solvers.bias import solve_with_bias
-from margrove.solvers.dual_ascent import Progress, Solution, solve
+from margrove.solvers.dual_ascent import Solution, solve
+from margrove.solvers.runs import Runs, Watch
 
 WORTH = 0.1  # of tol: a step that lowers the objective by a smaller share is the last
 
@@ -41,35 +40,26 @@ def solve_psi(
     max_iter: int,
     fit_intercept: bool = False,
     start: Solution | None = None,
-    watch: Callable[[Progress], bool | None] | None = None,
+    watch: Watch | None = None,
     **options: Any,
 ) -> Descended:
     """Minimise (S.5) from the hinge solution, or from `start`, until no convex step is worth `tol`."""
-    began = time.perf_counter()
     psi = PsiProblem(problem)
-    used = 0
     options["dtype"] = np.float64  # differences of large numbers
-
-    def told(progress: Progress) -> bool | None:
-        seen = progress._replace(n_iter=used + progress.n_iter, seconds=time.perf_counter() - began)
-        return None if watch is None else watch(seen)
-
-    def step(problem: ContrastProblem, **more: Any) -> Solution:
-        one = solve_with_bias if fit_intercept else solve
-        return one(problem, layout, max_iter=max_iter - used, watch=told, **options, **more)
-
-    best = step(problem, tol=tol) if start is None else start
-    used = best.certificate.n_iter if start is None else 0
+    runs = Runs(max_iter, watch, **options)
+    by = solve_with_bias if fit_intercept else solve
+    best = runs.solve(problem, layout, by=by, tol=tol) if start is None else start
     value, held = psi.at(best.W, best.bias)
     objectives, primal, dual = [value], value, 0.0
     status: Status = best.certificate.status
     worth = value > 0
     while status == "converged" and worth:
         above, constant = psi.above(held)
-        more = {"bias": best.bias, "held": held} if fit_intercept else {}
+        more: dict[str, Any] = {"bias": best.bias, "held": held} if fit_intercept else {}
         # a gap of half of tol in the objective, which is less than the step's primal by a constant
-        found = step(above, tol=0.5 * tol * value / (value + constant), start=best.duals, **more)
-        used, status = used + found.certificate.n_iter, found.certificate.status
+        closer = 0.5 * tol * value / (value + constant)
+        found = runs.solve(above, layout, by=by, tol=closer, start=best.duals, **more)
+        status = found.certificate.status
         reached, others = psi.at(found.W, found.bias)
         worth = reached < value * (1 - WORTH * tol)
         primal, dual = value, found.certificate.dual - constant
@@ -77,12 +67,5 @@ def solve_psi(
             best, primal = found, found.certificate.primal - constant
             value, held = reached, others
             objectives.append(value)
-    certificate = replace(
-        best.certificate,
-        primal=primal,
-        dual=dual,
-        n_iter=used,
-        status=status,
-        seconds=time.perf_counter() - began,
-    )
+    certificate = runs.certificate(best.certificate, primal, dual, status)
     return Descended(replace(best, certificate=certificate), objectives)

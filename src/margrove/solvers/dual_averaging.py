@@ -9,16 +9,16 @@ of the tangents of phi is nowhere above phi, so its least value with sigma/2 |W|
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from margrove.objective.certificate import Certificate, Status
+from margrove.objective.certificate import Certificate, Status, relative_gap
 from margrove.objective.contrasts import Duals
 from margrove.objective.inputs import Inputs
 from margrove.solvers.dual_ascent import Progress, Solution
+from margrove.solvers.runs import Watch
 
 Array = NDArray[Any]
 
@@ -49,7 +49,7 @@ def average(
     max_iter: int,
     epsilon: float | None = None,
     dtype: Any = np.float64,
-    watch: Callable[[Progress], bool | None] | None = None,
+    watch: Watch | None = None,
 ) -> Solution:
     """Minimise to a relative gap of `tol`, or to the gap `epsilon`; `watch` sees each step."""
     began = time.perf_counter()
@@ -63,9 +63,8 @@ def average(
         value, g = objective.subgradient(W)
         if value < upper:
             upper, best = value, W
-        gap = upper - lower
-        relative = gap / upper if upper > 0 else 0.0
-        if gap <= (tol * upper if epsilon is None else epsilon):
+        relative = relative_gap(upper, lower)
+        if upper - lower <= (tol * upper if epsilon is None else epsilon):
             status = "converged"
         elif watch is not None and watch(Progress(t, upper, lower, relative, time.perf_counter() - began)):
             status = "interrupted"

@@ -9,19 +9,17 @@ lower bound of the joint problem (A.13), its weights with the theta that is best
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from margrove.objective.certificate import Status
+from margrove.objective.certificate import Status, relative_gap
 from margrove.objective.contrasts import Duals
 from margrove.objective.learned import LearnedProblem
 from margrove.outputs.layout import Layout, weighted
-from margrove.solvers.dual_ascent import Progress, Solution, solve
+from margrove.solvers.dual_ascent import Progress, Solution
+from margrove.solvers.runs import Runs, Watch
 
 STEPS = 1000
 ROUGH = 0.1  # relative gap of the first step
@@ -39,57 +37,43 @@ def solve_with_weights(
     dtype: Any = np.float32,
     n_threads: int = 1,
     start: Duals | None = None,
-    watch: Callable[[Progress], bool | None] | None = None,
+    watch: Watch | None = None,
 ) -> tuple[Solution, NDArray[np.float64]]:
     """Minimise over W and theta; return theta, and the solution of `learned.with_weights(theta)`."""
-    began = time.perf_counter()
+    runs = Runs(max_iter, watch, rng=rng, dtype=dtype, n_threads=n_threads)
     theta = np.ones(len(learned.trace))
-    duals, used = start, 0
+    duals = start
     upper, lower, relative = np.inf, 0.0, 1.0
     status: Status = "iteration limit"
 
-    def told(progress: Progress) -> bool | None:
-        if watch is None:
-            return None
+    def seen(progress: Progress) -> Progress:
         primal = min(upper, progress.primal)
-        gap = (primal - lower) / primal if primal > 0 else 0.0
-        return watch(Progress(used + progress.n_iter, primal, lower, gap, time.perf_counter() - began))
+        return progress._replace(primal=primal, dual=lower, relative_gap=relative_gap(primal, lower))
 
     for _ in range(STEPS):
-        step = solve(
+        step = runs.solve(
             learned.with_weights(theta),
             weighted(layout, np.sqrt(theta)[learned.groups]),
             tol=max(0.5 * tol, min(ROUGH, SHARE * relative)),
-            max_iter=max_iter - used,
-            rng=rng,
-            dtype=dtype,
-            n_threads=n_threads,
             start=duals,
-            watch=told,
+            seen=seen,
         )
-        duals, used = step.duals, used + step.certificate.n_iter
+        duals = step.duals
         better, primal, dual = _bounds(learned, step, theta)
         lower = max(lower, dual)
         if primal < upper:
             upper, found = primal, (step, theta, better)
-        relative = (upper - lower) / upper if upper > 0 else 0.0
+        relative = relative_gap(upper, lower)
         if relative <= tol:
             status = "converged"
         elif step.certificate.status != "converged":
             status = step.certificate.status
-        if status != "iteration limit" or used >= max_iter:
+        if status != "iteration limit" or runs.are_over:
             break
         theta = np.maximum(better, LEAST)
     step, theta, better = found
     ratio = np.sqrt(np.divide(theta, better, out=np.zeros_like(theta), where=better > 0))
-    certificate = replace(
-        step.certificate,
-        primal=upper,
-        dual=lower,
-        n_iter=used,
-        status=status,
-        seconds=time.perf_counter() - began,
-    )
+    certificate = runs.certificate(step.certificate, upper, lower, status)
     W = step.W * ratio[learned.groups].astype(step.W.dtype)
     return Solution(W, step.duals, certificate), better
 

@@ -21,6 +21,7 @@ from margrove.outputs.growing import Columns
 from margrove.outputs.layout import typed
 from margrove.outputs.ranking import costs_of, inputs_of, similar_inputs_of, targets_of
 from margrove.outputs.tables import Inputs, Problem
+from margrove.solvers.state import with_similarities
 
 Array = NDArray[Any]
 Part = tuple[NDArray[np.int64], Problem]
@@ -141,13 +142,12 @@ class Scores:
 
     def parts(self, order: NDArray[np.int64]) -> Iterator[Part]:
         """As many at a time as have room for their similarities to all."""
-        inputs = self.problem.inputs
-        size = max(1, SIMILARITIES_AT_ONCE // len(inputs.at))
-        for start in range(0, len(order), size):
-            part = order[start : start + size]
-            gram = np.ascontiguousarray(self.rows_of(part), dtype=self.machine.dtype)
-            inputs.at[part] = np.arange(len(part))
-            yield part, self.problem._replace(inputs=inputs._replace(gram=gram))
+
+        def rows_of(part: NDArray[np.int64]) -> Array:
+            return self.rows_of(part).astype(self.machine.dtype, copy=False)
+
+        for part, inputs in with_similarities(self.problem.inputs, order, rows_of, SIMILARITIES_AT_ONCE):
+            yield part, self.problem._replace(inputs=inputs)
 
     def record(self, part: NDArray[np.int64], log: Log, done: int) -> None:
         """Remember the steps: example, right and wrong class, tau, and the number of steps before."""

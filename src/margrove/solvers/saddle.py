@@ -10,8 +10,7 @@ of the model, and the rest of its tangent, where theta is what the last step has
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -22,8 +21,9 @@ from scipy.optimize import minimize
 from margrove.objective.certificate import Status
 from margrove.objective.contrasts import Duals
 from margrove.objective.orthogonal import OrthogonalProblem
-from margrove.outputs.layout import arrange, in_columns
-from margrove.solvers.dual_ascent import Progress, Solution, solve
+from margrove.outputs.layout import arranged
+from margrove.solvers.dual_ascent import Progress, Solution
+from margrove.solvers.runs import Patience, Runs, Watch
 
 FIRST = 0.1  # relative gap of the first run of the engine
 CLOSER = 0.1  # gap of a later run, as a share of that reached so far
@@ -57,21 +57,20 @@ def solve_saddle(
     dtype: Any = np.float32,
     n_threads: int = 1,
     epsilon: float | None = None,
-    watch: Callable[[Progress], bool | None] | None = None,
+    watch: Watch | None = None,
 ) -> tuple[Solution, Array]:
     """Minimise to a relative gap of `tol`, or to the gap `epsilon`; return the solution, and the signs.
 
     The certificate has the primal (O.1) of W, and the lower bound (O.8) of the dual variables and the signs.
     """
-    began = time.perf_counter()
+    runs = Runs(max_iter, watch, rng=rng, dtype=dtype, n_threads=n_threads)
     best = np.zeros((problem.inputs.shape[1], problem.n_columns), dtype)
-    upper, lower, used = problem.primal(best), 0.0, 0
+    upper, lower = problem.primal(best), 0.0
     status: Status = "iteration limit"
 
-    def told(progress: Progress) -> bool | None:
+    def seen(progress: Progress) -> Progress:
         low = max(lower, progress.dual)
-        seconds = time.perf_counter() - began
-        return watch and watch(Progress(used + progress.n_iter, upper, low, relative(upper - low), seconds))
+        return progress._replace(primal=upper, dual=low, relative_gap=relative(upper - low))
 
     def relative(gap: float) -> float:
         return max(gap, 0.0) / upper if upper > 0 else 0.0
@@ -85,24 +84,18 @@ def solve_saddle(
     held: Point | None = None
     theta = 1.0
     accuracy = FIRST
-    waited, narrowest = 0, np.inf
+    patience = Patience(PATIENCE)
     while True:
         signed = problem.signed(S)
-        layout = arrange(signed.Lambda, np.float64)
-        Lambda, _ = in_columns(signed.Lambda, None, layout)
-        step = solve(
+        Lambda, layout = arranged(signed.Lambda)
+        step = runs.solve(
             replace(signed, Lambda=Lambda),
             layout,
             tol=max(accuracy, ENOUGH * relative(allowed())) if len(S) else relative(allowed()),
-            max_iter=max_iter - used,
-            rng=rng,
-            dtype=dtype,
-            n_threads=n_threads,
             start=duals,
-            watch=told,
+            seen=seen,
         )
         duals, reached = step.duals, step.certificate
-        used += reached.n_iter
         W = np.ascontiguousarray(step.W @ Lambda.T.astype(dtype))
         primal = problem.primal(W)
         if primal < upper:
@@ -110,15 +103,14 @@ def solve_saddle(
         if reached.dual > lower or proof is None:
             lower, proof, best_signs = max(reached.dual, lower), step, S
         gap = upper - lower
-        waited = 0 if gap < narrowest else waited + 1
-        narrowest = min(narrowest, gap)
+        is_stuck = patience.is_over(gap, lower)
         if gap <= allowed():
             status = "converged"
         elif reached.status != "converged":
             status = reached.status
-        elif waited >= PATIENCE or not len(S):
+        elif is_stuck or not len(S):
             status = "stalled"
-        if status != "iteration limit" or used >= max_iter:
+        if status != "iteration limit" or runs.are_over:
             break
         accuracy = min(accuracy, CLOSER * relative(gap))
         point = _point(problem, S, W, reached.dual, reached.primal)
@@ -127,14 +119,7 @@ def solve_saddle(
         if held is None or point.high >= held.low:
             held = point
         S = _climb(problem, held, theta)
-    certificate = replace(
-        proof.certificate,
-        primal=upper,
-        dual=lower,
-        n_iter=used,
-        status=status,
-        seconds=time.perf_counter() - began,
-    )
+    certificate = runs.certificate(proof.certificate, upper, lower, status)
     return Solution(best, proof.duals, certificate), best_signs
 
 

@@ -69,7 +69,7 @@ def rate(n: int, n_steps: int) -> float:
 
 def radius(inputs: Vectors | Similarities, n_outputs: int) -> float:
     """R: the largest norm of an input, times that of a set of signs (Liu, section 4)."""
-    return float(np.sqrt(_squares(inputs).max(initial=0.0) * n_outputs))
+    return float(np.sqrt(inputs.diagonal().max(initial=0.0) * n_outputs))
 
 
 def run(
@@ -134,7 +134,7 @@ class _Path:
     def __init__(self, inputs: Vectors | Similarities, right: Sets, settings: Settings) -> None:
         self.inputs = inputs
         self.right = right
-        self.squares = _squares(inputs)
+        self.squares = inputs.diagonal()
         self.unit = 2 * settings.radius or 1.0
         self.step_length = 1 / np.sqrt(max(settings.n_steps, 1))
         self.square = 0.0  # of the norm of the sum of contrasts
@@ -257,13 +257,6 @@ def _columns(inputs: Vectors | Similarities, block: NDArray[np.int64]) -> Callab
         return column
 
     return product
-
-
-def _squares(inputs: Vectors | Similarities) -> Array:
-    if isinstance(inputs, Similarities):
-        return np.asarray(inputs.diagonal(), np.float64)
-    squares: Array = inputs.X.multiply(inputs.X).sum(axis=1)
-    return squares
 
 
 @contextmanager

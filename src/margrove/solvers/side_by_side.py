@@ -13,9 +13,9 @@ from threading import Lock
 
 import numpy as np
 
+from margrove.objective.certificate import relative_gap
 from margrove.solvers.dual_ascent import Progress
-
-Watch = Callable[[Progress], bool | None]
+from margrove.solvers.runs import Watch
 
 
 def run(
@@ -75,5 +75,5 @@ class _Sums:
 
     def _now(self) -> Progress:
         primal, dual = float(self.primal.sum()), float(self.dual.sum())
-        relative = (primal - dual) / primal if primal > 0 else 0.0
-        return Progress(self.n_iter, primal, dual, relative, time.perf_counter() - self.began)
+        seconds = time.perf_counter() - self.began
+        return Progress(self.n_iter, primal, dual, relative_gap(primal, dual), seconds)

@@ -1,7 +1,8 @@
-"""The arrays of a dual ascent: slots for its contrasts, working space for each thread, findings."""
+"""The arrays of an ascent: slots for contrasts, working space for each thread, findings, similarities."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from margrove.kernels.block import Block
 from margrove.kernels.passes import Scratch, Statistics
-from margrove.outputs.tables import Attributes, Slots
+from margrove.outputs.tables import Attributes, Inputs, Slots
 
 
 def empty_slots(capacity: NDArray[np.int64], dtype: Any) -> Slots:
@@ -89,3 +90,18 @@ def no_findings(n: int) -> Statistics:
     loss, gap, psi, norm, linear = np.zeros((5, n))
     fresh, missed = np.zeros((2, n), np.int32)
     return Statistics(loss, gap, psi, norm, linear, fresh, missed)
+
+
+def with_similarities(
+    inputs: Inputs,
+    order: NDArray[np.int64],
+    rows_of: Callable[[NDArray[np.int64]], NDArray[Any]],
+    at_once: int,
+) -> Iterator[tuple[NDArray[np.int64], Inputs]]:
+    """Examples in this order with their similarities to all, of which about `at_once` are at hand."""
+    size = max(1, at_once // len(inputs.at))
+    for start in range(0, len(order), size):
+        part = order[start : start + size]
+        gram = np.ascontiguousarray(rows_of(part))
+        inputs.at[part] = np.arange(len(part))
+        yield part, inputs._replace(gram=gram)

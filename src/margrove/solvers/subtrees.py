@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 
 from margrove.kernels import subtrees as kernels
 from margrove.kernels.block import Block
-from margrove.objective.certificate import Certificate, Status
+from margrove.objective.certificate import Certificate, Status, relative_gap
 from margrove.objective.inputs import Similarities, Vectors
 from margrove.objective.subtrees import Combination, SetDuals, SubtreeProblem
 from margrove.outputs.ranking import inputs_of, similar_inputs_of
 from margrove.outputs.tables import Inputs
 from margrove.solvers.dual_ascent import PATIENCE, Progress
+from margrove.solvers.runs import Patience, Watch
+from margrove.solvers.state import with_similarities
 
 Algorithm = Literal["cutting-plane", "marginal"]
 Array = NDArray[Any]
@@ -52,26 +54,25 @@ def solve(
     tol: float,
     max_iter: int,
     rng: np.random.Generator,
-    watch: Callable[[Progress], bool | None] | None = None,
+    watch: Watch | None = None,
 ) -> SubtreeSolution:
     """Minimise `problem` to a relative duality gap of `tol`; `watch` sees each round, and ends it by True."""
     began = time.perf_counter()
     ascent = _CuttingPlanes(problem, rng) if algorithm == "cutting-plane" else _Marginals(problem, rng)
     status: Status = "iteration limit"
-    best, highest, waited, n_iter = np.inf, -np.inf, 0, 0
+    patience, n_iter = Patience(PATIENCE), 0
     while True:
         combination = ascent.combination()
         W = problem.weights(combination)
         primal, dual = problem.primal(W), problem.dual(combination, W)
-        waited = 0 if primal - dual < best or dual > highest else waited + 1
-        best, highest = min(best, primal - dual), max(highest, dual)
-        relative = (primal - dual) / primal if primal > 0 else 0.0
+        is_stuck = patience.is_over(primal - dual, dual)
+        relative = relative_gap(primal, dual)
         progress = Progress(n_iter, primal, dual, relative, time.perf_counter() - began)
         if relative <= tol:
             status = "converged"
         elif watch is not None and watch(progress):
             status = "interrupted"
-        elif waited >= PATIENCE:
+        elif is_stuck:
             status = "stalled"
         if status != "iteration limit" or n_iter >= max_iter:
             break
@@ -132,13 +133,8 @@ class _Ascent(ABC):
         given = self.problem.inputs
         if isinstance(given, Vectors):
             yield order, self.inputs
-            return
-        size = max(1, ROWS_AT_A_TIME // self.n)
-        for start in range(0, len(order), size):
-            part = order[start : start + size]
-            self.inputs.at[part] = np.arange(len(part))
-            gram = np.ascontiguousarray(given.rows(part, np.float64))
-            yield part, self.inputs._replace(gram=gram)
+        else:
+            yield from with_similarities(self.inputs, order, given.rows, ROWS_AT_A_TIME)
 
 
 class _CuttingPlanes(_Ascent):
