@@ -34,13 +34,13 @@ def make_estimator(method: str, taxonomy: Any, /, **settings: Any) -> Any:
     from margrove.taxonomy import attributes, costs
 
     estimator_class = getattr(importlib.import_module("margrove"), METHODS[method])
-    known = set(estimator_class._get_param_names()) - {"taxonomy"}
+    known = estimator_class._get_param_names()
     if "cost" in settings and "costs" in known:
         settings["costs"] = settings.pop("cost")
     for name in settings:
         if name not in known:
             wrong = f"--{_OPTIONS.get(name, name)} is no option of {method}"
-            others = ", ".join(sorted(known))
+            others = ", ".join(sorted(set(known) - {"taxonomy"}))
             raise CommandError(Status.WRONG_CALL, f"{wrong}, which has: {others}")
     rooms = dict.fromkeys(("cost", "costs", "target_cost"), costs)
     rooms |= {"attributes": attributes, "kernel": similarity}
@@ -88,6 +88,8 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not (name and equals):
             raise CommandError(Status.WRONG_CALL, f"--set {text}: expected NAME=VALUE")
+        if name == "taxonomy":
+            raise CommandError(Status.WRONG_CALL, f"--set {text}: a taxonomy is given by --taxonomy FILE")
         try:
             parsed = json.loads(value)
         except ValueError:
