@@ -42,11 +42,11 @@ def draw(n, seed=0, noise=1.0):
 X, Y = draw(600)
 X_NEW, Y_NEW = draw(3000, seed=1)
 ESTIMATORS = {
-    "ranking": mg.HierarchicalSVM(TREE, tol=0.1),
-    "ranking in a graph": mg.HierarchicalSVM(GRAPH, tol=0.1),
-    "flat": mg.HierarchicalSVM("flat", tol=0.1),
-    "descent": mg.PathMarginSVM(TREE, fit_intercept=False, tol=0.1),
-    "Gaussian": mg.PathMarginSVM(TREE, kernel="gaussian", tol=0.1),
+    "ranking": mg.HierarchicalSVM(TREE, tol=0.03),
+    "ranking in a graph": mg.HierarchicalSVM(GRAPH, tol=0.03),
+    "flat": mg.HierarchicalSVM("flat", tol=0.03),
+    "descent": mg.PathMarginSVM(TREE, fit_intercept=False, tol=0.03),
+    "Gaussian": mg.PathMarginSVM(TREE, kernel="gaussian", tol=0.03),
 }
 
 
@@ -103,7 +103,7 @@ def test_probabilities_are_calibrated_at_every_level(fitted, name):
     # and not because they are all alike
     assert mg.metrics.expected_calibration_error(Y_NEW, P**0.5 / (P**0.5).sum(1, keepdims=True), NAMES) > 0.1
     assert P.max(axis=1).std() > 0.1
-    assert model.score(X_NEW, Y_NEW) > model.estimator_.score(X_NEW, Y_NEW) - 0.02
+    assert model.score(X_NEW, Y_NEW) > model.estimator_.score(X_NEW, Y_NEW) - 0.03
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -201,7 +201,7 @@ def test_only_rows_like_those_to_come_are_held_out():
     rng = np.random.default_rng(0)
     hard = rng.random(600) < 0.5
     y = np.where(hard, rng.permutation(Y), Y)  # what hard rows say is luck
-    model = mg.CalibratedTaxonomyClassifier(mg.HierarchicalSVM("flat", tol=0.1))
+    model = mg.CalibratedTaxonomyClassifier(mg.HierarchicalSVM("flat", tol=0.03))
     sure = model.fit(X, y, calibration_weight=~hard).predict_proba(X_NEW).max(axis=1).mean()
     unsure = model.fit(X, y, calibration_weight=hard).predict_proba(X_NEW).max(axis=1).mean()
     assert sure > unsure + 0.1
