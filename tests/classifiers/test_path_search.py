@@ -113,6 +113,24 @@ def test_label_sets(blobs):
     X, y = blobs
     sets = [[label, "c"] if label == "a" else [label] for label in y]
     assert mg.PathSearch(mg.HierarchicalSVM(), CS, cv=KFold(2)).fit(X, sets).best_score_ > 0.3
+    assert mg.PathSearch(mg.HierarchicalSVM(), CS[2:], cv=2).fit(X, sets).best_score_ > 0.3
+
+
+def test_scores_that_are_not_finite_rank_last(blobs):
+    def scoring(model, X, y):
+        return np.nan if model.C < 1 else model.score(X, y)
+
+    with pytest.warns(UserWarning, match="non-finite"):
+        search = mg.PathSearch(mg.HierarchicalSVM(), CS, cv=2, scoring=scoring).fit(*blobs)
+    assert search.best_params_["C"] >= 1
+    assert search.cv_results_["rank_test_score"][:2].tolist() == [3, 3]
+    with pytest.raises(ValueError, match="no value of C has a finite score"):
+        mg.PathSearch(mg.HierarchicalSVM(), CS, cv=2, scoring=lambda *_: np.nan).fit(*blobs)
+
+
+def test_the_parameter_of_an_estimator_inside_is_named(blobs):
+    with pytest.raises(ValueError, match=r"name that which is C by `parameter`, as 'estimator__C'"):
+        mg.PathSearch(mg.CalibratedTaxonomyClassifier(mg.HierarchicalSVM())).fit(*blobs)
 
 
 @pytest.mark.parametrize(

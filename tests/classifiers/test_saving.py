@@ -77,6 +77,20 @@ def test_a_bias_comes_back(model, tmp_path):
     assert loaded.intercept_.any()
 
 
+def test_what_a_fit_tells_beside_its_weights_comes_back(tmp_path):
+    targets = TARGETS["paths"]
+    apart = mg.OrthogonalTransferSVM(alpha="auto").fit(X, targets)
+    apart.save(tmp_path / "model.mg")
+    assert mg.load(tmp_path / "model.mg").alpha_ == apart.alpha_
+    for loss in ("hinge", "psi"):
+        path = mg.PathMarginSVM(loss=loss).fit(X, targets)
+        path.save(tmp_path / "model.mg")
+        np.testing.assert_array_equal(mg.load(tmp_path / "model.mg").objectives_, path.objectives_)
+    header, arrays = apart.to_state()
+    with pytest.raises(InvalidModelFileError, match="alpha is -1"):
+        loading.restore(header | {"kind": "OrthogonalTransferSVM", "alpha": -1.0}, arrays)
+
+
 ESTIMATORS = [mg.HierarchicalSVM, mg.HierarchicalPerceptron, mg.Hieron]
 
 

@@ -40,6 +40,27 @@ def test_at_least_one_only_where_every_row_of_the_training_had_one():
     assert Threshold(rule.coefficients, at_least_one=False).predict(scores).tolist() == [[False, False]]
 
 
+def test_rows_whose_best_class_is_wrong_do_not_spoil_the_threshold():
+    rng = np.random.default_rng(0)
+    right = rng.random((300, 12)) < 0.15
+    right[np.arange(300), rng.integers(12, size=300)] = True
+    scores = 0.1 * (
+        2 * right + rng.normal(size=right.shape)
+    )  # held-out scores are often far below a margin of one
+    rule = Threshold.fit(scores[:200], sp.csr_array(right[:200].astype(int)), np.ones(200))
+    learned, constant = rule.predict(scores[200:]), scores[200:] > 0.1
+    assert (
+        f1_score(right[200:], learned, average="micro")
+        > f1_score(right[200:], constant, average="micro") - 0.02
+    )
+
+
+def test_thresholds_follow_the_scale_of_the_scores():
+    rng = np.random.default_rng(1)
+    scores, Y = rng.normal(size=(50, 4)), sp.csr_array((rng.random((50, 4)) < 0.5).astype(int))
+    np.testing.assert_allclose(best_cuts(1e-3 * scores, Y), 1e-3 * best_cuts(scores, Y))
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_learned_thresholds_beat_zero(seed):
     data = make_tree_classification(600, 15, fanout=3, depth=2, random_state=seed)

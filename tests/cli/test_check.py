@@ -49,3 +49,14 @@ def test_long_lists_are_cut_and_say_so(call, tmp_path):
     result = call("check", data, "--label", "category", "--taxonomy", taxonomy)
     assert "Labels that are not in the taxonomy (30)" in result.out
     assert "and 20 more" in result.out
+
+
+def test_several_tops_get_a_root(call, shop, tmp_path):
+    taxonomy = tmp_path / "forest.csv"
+    taxonomy.write_text("parent,child\nfruit,apple\nfruit,banana\nvegetable,0111\n")
+    options = ["--label", "category", "--taxonomy", taxonomy]
+    result = call("check", shop / "data.csv", *options)
+    assert result.status == 65
+    assert "forest.csv: 2 nodes have no parent" in result.err
+    assert "--taxonomy-root" in result.err
+    assert call("check", shop / "data.csv", *options, "--taxonomy-root", "food").status == 0

@@ -61,5 +61,23 @@ def test_other_label_column(call, shop, tmp_path):
     data = tmp_path / "data.csv"
     data.write_text("title,truth\nred apple,banana\n")
     assert call("evaluate", shop / "model.mg", data).status == 65
+    unknown = call("evaluate", shop / "model.mg", data, "--label", "title")
+    assert unknown.status == 65
+    assert "line 2: the label 'red apple' is not in the taxonomy" in unknown.err
     measures = call("evaluate", shop / "model.mg", data, "--label", "truth", "--json").json
     assert measures["one_accuracy"] == 0
+
+
+def test_nothing_to_measure_on(call, shop, tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_text("title,category\n")
+    result = call("evaluate", shop / "model.mg", data)
+    assert result.status == 65
+    assert "no rows to measure on" in result.err
+
+
+def test_rows_with_unknown_labels_can_be_set_aside(call, shop, tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_text("title,category\nred apple,apple\nred apple,appel\n")
+    measures = call("evaluate", shop / "model.mg", data, "--on-error", "skip", "--json").json
+    assert (measures["rows"], measures["one_accuracy"]) == (1, 1.0)

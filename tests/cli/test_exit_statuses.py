@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -9,7 +10,7 @@ import warnings
 
 import pytest
 
-from margrove.cli import app, console
+from margrove.cli import app, console, main
 from margrove.cli.status import Status, status_of
 from margrove.errors import MargroveError, ScaleWarning
 
@@ -90,6 +91,23 @@ def test_a_full_disk_is_no_success(shop):
     program = [sys.executable, "-m", "margrove", "predict", str(shop / "model.mg"), str(shop / "data.csv")]
     done = subprocess.run([*program, "-o", "/dev/full"], capture_output=True, check=False)
     assert done.returncode == 73
+    for command in (program, [*program[:3], "info", program[4]], [*program[:3], "--help"]):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+        assert done.returncode == 73
+        assert b"cannot write" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "closed", "status"), [("predict", "<&-", 65), ("info", ">&-", 0), ("info", "2>&-", 0)]
+)
+def test_closed_standard_streams_are_empty_ones(shop, command, closed, status):
+    arguments = [sys.executable, "-m", "margrove", command, str(shop / "model.mg")]
+    arguments += ["-"] if command == "predict" else []
+    shell = ["sh", "-c", f'exec "$@" {closed}', "sh", *arguments]
+    done = subprocess.run(shell, capture_output=True, check=False)
+    assert done.returncode == status
+    assert b"should not happen" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -100,6 +118,7 @@ def test_a_full_disk_is_no_success(shop):
         (MemoryError(), Status.FAILED),
         (ImportError("install it"), Status.FAILED),
         (OSError("disk"), Status.FAILED),
+        (OSError(errno.ENOSPC, "disk"), Status.CANNOT_WRITE),
         (ZeroDivisionError("x"), Status.FAILED),
     ],
 )
@@ -132,6 +151,17 @@ def test_interrupted_in_process(call, monkeypatch, shop):
     monkeypatch.setattr("margrove.loading.load", interrupt)
     result = call("predict", shop / "model.mg", shop / "data.csv")
     assert (result.status, result.err) == (130, "interrupted\n")
+
+
+def test_interrupted_while_it_is_imported(monkeypatch):
+    class Interrupter:
+        def find_spec(self, *_: object) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "margrove.cli.app")
+    monkeypatch.delattr("margrove.cli.app")
+    monkeypatch.setattr(sys, "meta_path", [Interrupter()])
+    assert main(["--version"]) == 130
 
 
 def test_control_c(shop):

@@ -124,6 +124,12 @@ def test_an_option_without_sense_is_a_wrong_call(call, shop, tmp_path, option, v
     assert "expected" in result.err
 
 
+def test_a_column_cannot_be_label_and_feature(call, shop, tmp_path):
+    result = train(call, shop, tmp_path / "m.mg", "--text", "category")
+    assert result.status == 2
+    assert "'category' cannot be a label and a feature" in result.err
+
+
 def test_the_output_is_checked_before_the_work(call, shop, tmp_path):
     for target in (tmp_path / "no" / "such" / "m.mg", tmp_path):
         result = train(call, shop, target)

@@ -276,6 +276,16 @@ def test_json_lines_of_mixed_types_become_text():
     assert table_labels(table, "l") == [["x", "y"], ["z"], ["x"]]
 
 
+def test_a_label_column_named_twice():
+    with pytest.raises(ValueError, match="'l' is named twice"):
+        read("l,a\nx,y\n", labels=["l", "l"])
+
+
+def test_a_parse_error_names_the_place_in_its_line():
+    table = read('{"a": 1}\n{"a" 2}\n', format="jsonl", on_error="skip")
+    assert table.rejected[0].reason == "it is not JSON: Expecting ':' delimiter at position 6"
+
+
 def test_parquet(tmp_path):
     path = tmp_path / "data.parquet"
     data = pa.table(
@@ -294,6 +304,7 @@ def test_parquet(tmp_path):
     assert table.line_numbers.tolist() == [1, 3]
     assert json.loads(table.rejected[0].content) == {"text": "b", "day": "1970-01-02", "label": None}
     assert table.where(1) == f"row 3 of {path}"
+    assert rows(read_table(path))[1] == {"text": "b", "day": "1970-01-02", "label": None}  # none is rejected
     (tmp_path / "broken").write_bytes(path.read_bytes()[:-10])
     with pytest.raises(DataError, match="no readable Parquet"):
         read_table(tmp_path / "broken")

@@ -114,7 +114,7 @@ def test_paths_without_a_root_start_at_one_node():
     ("nested", "error", "message"),
     [
         ({"a": {}, "b": {}}, RootError, "2 nodes stand at the top: 'a', 'b'"),
-        ({}, RootError, "0 nodes"),
+        ({}, RootError, "there are no nodes"),
         ({"r": {"": {}}}, EmptyNameError, "under 'r'"),
         ({"r": ["a", "a"]}, DuplicateEdgeError, "under 'r': 'a' is given twice"),
         ({"r": {"a", "b"}}, TaxonomyError, "no order"),
@@ -174,3 +174,9 @@ def test_depth_ten_thousand():
 
 def test_arrays_are_taken_as_pairs():
     assert Taxonomy.from_edges(np.array([["r", "a"], ["r", "b"]])).classes == ("a", "b")
+
+
+@pytest.mark.parametrize("build", [Taxonomy.from_edges, Taxonomy.from_paths, Taxonomy.from_codes])
+def test_a_text_is_no_collection(build):
+    with pytest.raises(DataError, match="not the text 'a/b'"):
+        build("a/b")

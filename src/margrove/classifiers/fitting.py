@@ -104,6 +104,8 @@ class CertifiedFit:
 
     C: float
     fit_intercept: bool = False
+    warm_start: bool = False
+    cache_size: float
     tol: float
     max_iter: int
     n_jobs: int | None
@@ -121,7 +123,8 @@ class CertifiedFit:
         check_positive(self, "C", "tol")
         check_count(self, "max_iter")
         check_choice(self, **self._choices)
-        check_switch(self, "fit_intercept")
+        check_switch(self, "fit_intercept", "warm_start")
+        check_not_negative(self, "cache_size")
         with unchanged_on_failure(self):
             self._fit(X, y, sample_weight, watch)
         self._warn_unless_converged()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from margrove.classifiers.fitting import check_switch
 from margrove.classifiers.online_fit import OnlineFit
 from margrove.taxonomy import Taxonomy
 
@@ -53,6 +54,10 @@ class Hieron(OnlineFit):
         self.shuffle = shuffle
         self.cache_size = cache_size
         self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_switch(self, "averaged")
+        super()._check_parameters()
 
     @property
     def _rule(self) -> str:

@@ -20,12 +20,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from margrove.errors import LabelError
-from margrove.outputs.labels import Label, plain_list
+from margrove.outputs.labels import COLLECTIONS, Label, plain_list
 from margrove.taxonomy.build import is_missing
 
 Form = Literal["label", "sets", "indicator"]
 SEPARATOR = "/"
-_COLLECTIONS = (list, set, frozenset, np.ndarray)
 _NUMBERS = (bool, int, float, np.number, np.bool_)
 
 
@@ -83,7 +82,7 @@ def _entries(y: Any) -> list[Any]:
 
 
 def _of_list(entries: list[Any], dtype: np.dtype[Any] | None = None) -> Rows:
-    if not entries or not isinstance(entries[0], _COLLECTIONS):
+    if not entries or not isinstance(entries[0], COLLECTIONS):
         _refuse_measurements(entries)
         return Rows("label", entries, dtype=dtype)
     if _are_indicators(entries):

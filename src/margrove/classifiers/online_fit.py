@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from margrove import similarity
 from margrove.classifiers.examples import check_rows, read_training_X, with_engine
-from margrove.classifiers.fitting import check_count, seed_of, unchanged_on_failure
+from margrove.classifiers.fitting import (
+    check_count,
+    check_not_negative,
+    check_switch,
+    seed_of,
+    unchanged_on_failure,
+)
 from margrove.classifiers.folds import FOLDS, deal, splits
 from margrove.classifiers.growing_targets import Segment, read_segments
 from margrove.classifiers.online_columns import columns_for
@@ -71,8 +77,8 @@ class OnlineFit(OnlineModel):
 
     def _check_parameters(self) -> None:
         check_count(self, "max_iter")
-        if not isinstance(self.shuffle, bool | np.bool_):
-            raise ValueError(f"shuffle is {self.shuffle!r}; expected True or False")
+        check_not_negative(self, "cache_size")
+        check_switch(self, "shuffle")
 
     # --- all rows ---
 

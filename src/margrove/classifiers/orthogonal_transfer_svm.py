@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from margrove.classifiers.descent_fit import DescentFit, descent_problem, read_examples
-from margrove.classifiers.fitting import check_choice, check_positive
-from margrove.errors import ConvexityError, DataError
+from margrove.classifiers.fitting import check_positive
+from margrove.errors import ConvexityError, DataError, InvalidModelFileError
 from margrove.objective import metric
 from margrove.objective.orthogonal import OrthogonalProblem
 from margrove.outputs.descent import Descent
@@ -114,7 +114,8 @@ class OrthogonalTransferSVM(DescentFit):
         """K with its alpha, if that makes the problem convex."""
         bound = metric.alpha_bound(K)
         if isinstance(self.alpha, str):
-            check_choice(self, alpha=("auto",))
+            if self.alpha != "auto":
+                raise ValueError(f"alpha is {self.alpha!r}; expected a finite number above 0, or 'auto'")
             self.alpha_ = LARGEST * bound if np.isfinite(bound) else 1.0
         else:
             check_positive(self, "alpha")
@@ -128,6 +129,20 @@ class OrthogonalTransferSVM(DescentFit):
                 f'nodes below it; take an alpha below {bound:.4g}, alpha="auto", or a larger diagonal of K'
             )
         return scaled
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the model as plain values and arrays."""
+        header, arrays = super().to_state()
+        return header | {"alpha": self.alpha_}, arrays
+
+    @classmethod
+    def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Return the model that `to_state` described; what does not fit together is refused."""
+        model = super().from_state(header, arrays)
+        model.alpha_ = header["alpha"]
+        if type(model.alpha_) is not float or not 0 < model.alpha_ < np.inf:
+            raise InvalidModelFileError(f"alpha is {model.alpha_!r}")
+        return model
 
 
 def _matrix(K: Any, descent: Descent, taxonomy: Taxonomy) -> NDArray[np.float64]:

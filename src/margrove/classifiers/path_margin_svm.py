@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from margrove.classifiers.descent_fit import DescentFit, against_costs, descent_problem, read_examples
-from margrove.errors import ZeroModelWarning
+from margrove.errors import InvalidModelFileError, ZeroModelWarning
 from margrove.objective.contrasts import ContrastProblem
 from margrove.outputs.layout import Layout, arrange
 from margrove.taxonomy import Taxonomy
@@ -121,6 +122,20 @@ class PathMarginSVM(DescentFit):
             **self._options(problem.bound),
         )
         return found.solution, found.objectives
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the model as plain values and arrays."""
+        header, arrays = super().to_state()
+        return header, arrays if self.objectives_ is None else arrays | {"objectives": self.objectives_}
+
+    @classmethod
+    def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Return the model that `to_state` described; what does not fit together is refused."""
+        model = super().from_state(header, arrays)
+        model.objectives_ = found = arrays.get("objectives")
+        if found is not None and (found.ndim != 1 or found.dtype.kind != "f" or not np.isfinite(found).all()):
+            raise InvalidModelFileError("the objectives are not numbers")
+        return model
 
     def _warn_if_zero(self, problem: ContrastProblem, solution: Solution) -> None:
         """Say that costs have left nothing to learn."""

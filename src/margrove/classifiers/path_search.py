@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +18,14 @@ from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
+from margrove.outputs.labels import COLLECTIONS
+
 DEFAULT = tuple(10.0 ** (k / 2) for k in range(-4, 6))  # (Wang 3.6.1)
+
+
+def _has_label_sets(y: Any) -> bool:
+    """Whether rows have collections of labels, of which no fold can have an equal share."""
+    return y is not None and getattr(y, "ndim", 1) == 1 and isinstance(next(iter(y), None), COLLECTIONS)
 
 
 def _has(method: str) -> Callable[[Any], bool]:
@@ -87,7 +95,7 @@ class PathSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Cs = self._values()
         X, y = indexable(X, y)
         with np.errstate(invalid="ignore"):  # labels that are infinite are for the estimator to refuse
-            cv = check_cv(self.cv, y, classifier=True)
+            cv = check_cv(self.cv, y, classifier=not _has_label_sets(y))
         scorer = check_scoring(self.estimator, self.scoring)
         folds = list(cv.split(X, y))
         paths = Parallel(n_jobs=self.n_jobs)(
@@ -112,7 +120,7 @@ class PathSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if self.parameter not in known:
             raise ValueError(
                 f"{type(self.estimator).__name__} has no parameter {self.parameter!r}; name that which is C "
-                "by `parameter`"
+                f"by `parameter`{_such_as(known)}"
             )
         values = np.unique(np.asarray(DEFAULT if self.Cs is None else self.Cs, dtype=np.float64))
         if not (values.size and np.isfinite(values).all() and values.min() > 0):
@@ -176,11 +184,22 @@ class PathSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return getattr(self.best_estimator_, method)(X)
 
 
+def _such_as(names: Iterable[str]) -> str:
+    """Those that may be meant."""
+    found = [name for name in sorted(names) if name.endswith("__C")]
+    return f", as {found[0]!r}" if found else ""
+
+
 def _results(
     parameter: str, Cs: list[float], scores: NDArray[np.float64], seconds: NDArray[np.float64]
 ) -> dict[str, Any]:
-    """Scores and seconds (folds x Cs) in the form of `GridSearchCV`."""
+    """Scores and seconds (folds x Cs) in the form of `GridSearchCV`; what is not finite ranks last."""
     mean = scores.mean(axis=0)
+    is_finite = np.isfinite(mean)
+    if not is_finite.any():
+        raise ValueError("no value of C has a finite score in all folds; see `scoring`")
+    if not is_finite.all():
+        warnings.warn(f"One or more of the test scores are non-finite: {mean}", UserWarning, stacklevel=3)
     return {
         f"param_{parameter}": np.array(Cs),
         "params": [{parameter: C} for C in Cs],
@@ -189,5 +208,5 @@ def _results(
         **{f"split{k}_test_score": fold for k, fold in enumerate(scores)},
         "mean_test_score": mean,
         "std_test_score": scores.std(axis=0),
-        "rank_test_score": rankdata(-mean, method="min").astype(np.int32),
+        "rank_test_score": rankdata(np.where(is_finite, -mean, np.inf), method="min").astype(np.int32),
     }

@@ -12,7 +12,9 @@ from margrove.classifiers.examples import Examples
 from margrove.classifiers.fitting import (
     check_choice,
     check_count,
+    check_not_negative,
     check_positive,
+    check_switch,
     n_threads,
     seed_of,
     unchanged_on_failure,
@@ -120,6 +122,8 @@ class SubtreePerceptron(SubtreeModel):
         )
         check_count(self, "blocks", *(["max_iter"] if self.max_iter is not None else []))
         check_choice(self, update=("stochastic", "hard"))
+        check_switch(self, "average", "calibrate")
+        check_not_negative(self, "cache_size")
         if not self.blocks:
             raise ValueError("blocks is 0; expected at least 1")
         with unchanged_on_failure(self):

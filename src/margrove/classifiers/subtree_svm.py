@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from margrove.classifiers.fitting import CertifiedFit, seed_of
+from margrove.classifiers.fitting import CertifiedFit, check_switch, seed_of
 from margrove.classifiers.subtree_model import SubtreeModel, read_examples
 from margrove.errors import DataError
 from margrove.objective.subtrees import Scaling, SubtreeProblem
@@ -102,6 +102,7 @@ class SubtreeSVM(CertifiedFit, SubtreeModel):
         self.random_state = random_state
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, watch: Watch | None) -> None:
+        check_switch(self, "calibrate")
         examples, subtrees, right = read_examples(self, X, y, sample_weight)
         miss, extra = self._prices(examples.classes.taxonomy, subtrees, right, examples.weight)
         problem = SubtreeProblem(

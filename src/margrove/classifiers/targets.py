@@ -84,7 +84,7 @@ def with_miscellaneous(nodes: Sequence[Label], taxonomy: Taxonomy) -> tuple[list
 def refuse_root(classes: Classes, advice: str = "") -> None:
     """Raise if the root is a class of an output whose predictions all hold it."""
     if classes.taxonomy.root in classes.nodes:
-        label = classes.labels[classes.nodes.index(classes.taxonomy.root)]
+        label = classes.labels.tolist()[classes.nodes.index(classes.taxonomy.root)]
         raise LabelError(
             f"the label {label!r} is the root of the taxonomy, which says nothing about a row{advice}"
         )

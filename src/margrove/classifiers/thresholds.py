@@ -72,17 +72,21 @@ def _features(scores: NDArray[Any]) -> NDArray[np.float64]:
 def best_cuts(scores: NDArray[Any], Y: Any) -> NDArray[np.float64]:
     """The cut of each row that gets the fewest classes wrong, in the middle between its two neighbours.
 
-    Of equally good cuts the highest is taken. Beyond the ends of the ranking a cut keeps a distance of one.
+    Of equally good cuts the highest is taken, but below the first of the ranking where the row has a class at
+    all. Beyond its ends the ranking is taken to go on at its mean gap (L.1): cuts there must not be outliers.
     """
-    n = len(scores)
+    n, q = scores.shape
     order = np.argsort(-scores, axis=1, kind="stable")
     ranked = np.take_along_axis(scores.astype(np.float64), order, axis=1)
     right = np.take_along_axis(Y.toarray() > 0, order, axis=1)
     # mistakes of predicting the first k of the ranking, k = 0 .. q: right ones missed, wrong ones taken
     gain = np.where(right, -1, 1)
     mistakes = np.hstack([np.zeros((n, 1), np.int64), np.cumsum(gain, axis=1)])
+    mistakes[right.any(axis=1), 0] = q + 1
     k = mistakes.argmin(axis=1)
-    padded = np.hstack([ranked[:, :1] + 2, ranked, ranked[:, -1:] - 2])
+    gap = (ranked[:, :1] - ranked[:, -1:]) / max(q - 1, 1)
+    gap[gap == 0] = 1.0
+    padded = np.hstack([ranked[:, :1] + gap, ranked, ranked[:, -1:] - gap])
     rows = np.arange(n)
     cuts: NDArray[np.float64] = 0.5 * (padded[rows, k] + padded[rows, k + 1])
     return cuts

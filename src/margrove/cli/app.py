@@ -10,7 +10,12 @@ import typer
 
 import margrove
 from margrove.cli import check, demo, evaluate, info, predict, train
-from margrove.cli.console import print_result, silence_stdout, warnings_as_lines
+from margrove.cli.console import (
+    open_standard_streams,
+    print_result,
+    silence_stdout,
+    warnings_as_lines,
+)
 from margrove.cli.status import Status, status_of
 
 app = typer.Typer(
@@ -51,6 +56,7 @@ def _options(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one call of the program and return its exit status; errors become one message each."""
+    open_standard_streams()
     arguments = sys.argv[1:] if argv is None else list(argv)
     options = {"debug": False}
     command = typer.main.get_command(app)

@@ -17,6 +17,7 @@ def check(
     label: options.Labels,
     taxonomy: options.TaxonomyFile = None,
     taxonomy_format: options.TaxonomyFormat = None,
+    taxonomy_root: options.TaxonomyRoot = None,
     label_separator: options.Separator = None,
     format: options.InputFormat = None,
     delimiter: options.Delimiter = None,
@@ -29,7 +30,7 @@ def check(
     Counts rows and labels, and lists rows that cannot be used, labels that the taxonomy lacks and classes
     without examples. The exit status is 65 if there are such rows or labels.
     """
-    tree = read_taxonomy(taxonomy, taxonomy_format)
+    tree = read_taxonomy(taxonomy, taxonomy_format, taxonomy_root)
     table = read_data(
         data,
         labels=label,
@@ -60,7 +61,8 @@ def check(
     if table.rejected or unknown:
         raise CommandError(
             Status.BAD_DATA,
-            f"{len(table.rejected):,} rows cannot be used, {len(unknown):,} labels are not in the taxonomy",
+            f"rows that cannot be used: {len(table.rejected):,}; "
+            f"labels that the taxonomy lacks: {len(unknown):,}",
         )
 
 

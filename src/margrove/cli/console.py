@@ -75,6 +75,13 @@ def print_facts(facts: Iterable[tuple[str, str]]) -> None:
     print_result("\n".join(lines))
 
 
+def open_standard_streams() -> None:
+    """Let standard streams that the caller has closed, as some daemons do, be empty ones."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open until the end
+
+
 def silence_stdout() -> None:
     """Let whatever is still to be written go nowhere: nobody reads it."""
     sink = os.open(os.devnull, os.O_WRONLY)

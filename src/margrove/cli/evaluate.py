@@ -12,6 +12,7 @@ from margrove.cli import options
 from margrove.cli.console import busy, print_json, print_table
 from margrove.cli.inputs import check_confidence, load_model, read_data
 from margrove.cli.status import CommandError, Status
+from margrove.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ def evaluate(
         data,
         labels=loaded.labels,
         label_separator=loaded.separator,
+        taxonomy=getattr(loaded.classifier, "taxonomy_", None),
         numeric=loaded.features.columns("numeric"),
         format=format,
         delimiter=delimiter,
@@ -74,6 +76,8 @@ def evaluate(
         on_error=on_error,
         rejects=rejects,
     )
+    if not len(table):
+        raise DataError(f"{table.source} has no rows to measure on")
     from margrove.report import evaluate_model
 
     with busy("evaluating"):

@@ -76,13 +76,13 @@ def read_descriptions(path: str) -> dict[str, str]:
     return texts
 
 
-def read_taxonomy(path: str | None, format: str | None = None) -> Taxonomy | None:
+def read_taxonomy(path: str | None, format: str | None = None, root: str | None = None) -> Taxonomy | None:
     """Read a taxonomy and say which format was detected."""
     if path is None or path == NO_TAXONOMY:
         return None
     from margrove.taxonomy import Taxonomy
 
-    taxonomy = Taxonomy.from_file(path, format)
+    taxonomy = Taxonomy.from_file(path, format, root)
     note(f"{path}: {taxonomy.source}, {len(taxonomy.classes):,} classes")
     return taxonomy
 

@@ -73,6 +73,10 @@ TaxonomyFormat = Annotated[
     str | None,
     typer.Option("--taxonomy-format", metavar="NAME", help="Format of the taxonomy.  [default: detected]"),
 ]
+TaxonomyRoot = Annotated[
+    str | None,
+    typer.Option("--taxonomy-root", metavar="NAME", help="A new root above the tops of the taxonomy."),
+]
 
 InputFormat = Annotated[
     Format | None, typer.Option("--format", help="Format of the data.  [default: from name or content]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import sys
 import traceback
 from collections.abc import Iterator
@@ -72,6 +73,9 @@ def _explained(error: BaseException) -> tuple[Status, str]:
             return Status.INTERRUPTED, "interrupted"
         case MemoryError():
             return Status.FAILED, f"not enough memory ({error})" if str(error) else "not enough memory"
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EFBIG | errno.EROFS):
+            what = error.filename or "the output"
+            return Status.CANNOT_WRITE, f"cannot write {what}: {error.strerror}"
         case ImportError() | OSError():
             return Status.FAILED, str(error)
         case _:

@@ -40,6 +40,7 @@ def train(
     categorical: Annotated[Columns, typer.Option(metavar="COLUMN", help="Column of categories.")] = None,
     taxonomy: options.TaxonomyFile = None,
     taxonomy_format: options.TaxonomyFormat = None,
+    taxonomy_root: options.TaxonomyRoot = None,
     method: Annotated[Method, typer.Option(help="`flat` ignores the taxonomy.")] = HIERARCHICAL,
     c: options.C = None,
     cost: options.Cost = None,
@@ -74,8 +75,11 @@ def train(
     """
     if output == STDOUT:
         raise CommandError(Status.WRONG_CALL, "a model is written to a file, not to standard output")
+    named = [*(text or []), *(numeric or []), *(categorical or [])]
+    if both := [name for name in named if name in label]:
+        raise CommandError(Status.WRONG_CALL, f"column {both[0]!r} cannot be a label and a feature")
     check_writable(output, [name for name in (data, taxonomy, descriptions) if name is not None])
-    tree = read_taxonomy(taxonomy, taxonomy_format)
+    tree = read_taxonomy(taxonomy, taxonomy_format, taxonomy_root)
     is_flat = method.value == "flat" or taxonomy == NO_TAXONOMY
     table = read_data(
         data,

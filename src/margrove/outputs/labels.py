@@ -24,7 +24,7 @@ IntArray: TypeAlias = NDArray[np.int64]
 FloatArray: TypeAlias = NDArray[np.float64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 
-_COLLECTIONS = (list, set, frozenset, np.ndarray)
+COLLECTIONS = (list, set, frozenset, np.ndarray)
 
 
 class Vocabulary:
@@ -116,15 +116,15 @@ def read_labels(
     if sp.issparse(values) or (isinstance(values, np.ndarray) and values.ndim == 2):
         return _read_indicators(values, vocabulary, argument, columns)
     rows = plain_list(values, argument)
-    multilabel = bool(rows) and isinstance(rows[0], _COLLECTIONS)
+    multilabel = bool(rows) and isinstance(rows[0], COLLECTIONS)
     for i, row in enumerate(rows):
-        if isinstance(row, _COLLECTIONS) != multilabel:
+        if isinstance(row, COLLECTIONS) != multilabel:
             expected = "a collection of labels" if multilabel else "one label"
             raise LabelError(f"{argument}, row {i}: {row!r} is not {expected}, as the rows before it are")
     if not multilabel:
         starts = np.arange(len(rows) + 1)
         return LabelSets(vocabulary.number(rows, starts, argument), starts, single=True)
-    sets = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+    sets = [plain_list(row, argument) for row in rows]
     starts = np.concatenate([[0], np.cumsum([len(labels) for labels in sets], dtype=np.int64)])
     numbers = vocabulary.number(list(chain.from_iterable(sets)), starts, argument)
     return LabelSets.without_repetitions(numbers, starts)

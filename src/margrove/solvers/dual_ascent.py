@@ -39,7 +39,7 @@ MORE = 10
 SLOW = 3  # rounds that do not halve the gap before all variables are moved together
 CLIMBS = 10  # of these one after the other, while each closes the share WORTH of the gap
 WORTH = 0.05
-LARGE = 1 << 24  # weights; beyond, rounds alone are as fast
+LARGE = 1 << 18  # weights; beyond, rounds alone are as fast
 NEIGHBOURS = 2048  # examples shuffled together: order is random, yet likely neighbours share weights in cache
 ROWS_AT_A_TIME = 1 << 24  # similarities that are at hand together
 PATIENCE = 15  # searches that neither raise the dual nor lower the gap: the arithmetic has no more to give
@@ -172,11 +172,13 @@ class _Ascent:
         """Solve the small problems of these examples, in a random order."""
         if not len(examples):
             return
-        block = np.arange(len(examples)) // NEIGHBOURS
-        place = self.rng.permutation(block[-1] + 1)
-        if full and len(examples) == self.n:  # a first pass by neighbours would learn one region at a time
-            order = self.rng.permutation(examples)
+        if len(examples) <= NEIGHBOURS or (full and len(examples) == self.n):
+            order = self.rng.permutation(
+                examples
+            )  # a first pass by neighbours would learn one region at a time
         else:
+            block = np.arange(len(examples)) // NEIGHBOURS
+            place = self.rng.permutation(block[-1] + 1)
             order = examples[np.lexsort((self.rng.random(len(examples)), place[block]))]
         for part, tables in self._with_rows(order):
             passes.ascend(

@@ -70,6 +70,11 @@ def read_table(
     gets them in either case, as they were, with line number and reason.
     """
     _check_options(format, delimiter, encoding, on_error)
+    twice = next((name for name in labels if list(labels).count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(
+            f"the label column {twice!r} is named twice; several columns are the levels of a path"
+        )
     needs = Requirements(tuple(labels), tuple(numeric), label_separator, taxonomy)
     with _opened(source) as (stream, name):
         head = stream.read(_HEAD)

@@ -93,7 +93,8 @@ def read_parquet(stream: BinaryIO, source: str, needs: Requirements) -> Table:
         needs.problem({name: cells[row] for name, cells in needed.items()}) for row in range(data.num_rows)
     ]
     bad = [row for row, reason in enumerate(reasons) if reason]
-    contents = (json.dumps(row, ensure_ascii=False, default=str) for row in data.take(bad).to_pylist())
+    rows = data.take(pa.array(bad, pa.int64())).to_pylist()
+    contents = (json.dumps(row, ensure_ascii=False, default=str) for row in rows)
     rejected = [
         RejectedRow(row + 1, reasons[row], content.encode("utf-8", "surrogateescape"))
         for row, content in zip(bad, contents, strict=True)

@@ -111,6 +111,8 @@ def json_records(lines: Iterator[Line]) -> Iterator[Record]:
                 cells = json.loads(line.text, object_pairs_hook=_object, parse_constant=_no_number)
                 if "\\u" in line.text:  # half a surrogate pair may be written so, and is no character
                     json.dumps(cells, ensure_ascii=False).encode()
+            except json.JSONDecodeError as error:
+                reason = f"it is not JSON: {error.msg} at position {error.pos + 1}"
             except (ValueError, RecursionError) as error:
                 reason = f"it is not JSON: {error}"
             else:

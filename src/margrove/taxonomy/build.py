@@ -71,6 +71,8 @@ def plain(label: Any) -> Name:
 
 def rows(table: Any) -> Iterator[Any]:
     """The rows of a data frame, an array or any iterable; a set is ordered, so that no hash seed shows."""
+    if isinstance(table, str):
+        raise DataError(f"expected a collection, not the text {table!r}; Taxonomy.from_file reads files")
     if hasattr(table, "to_numpy"):
         table = table.to_numpy()
     if isinstance(table, np.ndarray):
@@ -95,8 +97,9 @@ def from_pairs(
     parents: list[int] = []
     children: list[int] = []
     pair: Any = None
+    given = rows(pairs)
     try:
-        for pair in rows(pairs):
+        for pair in given:
             if isinstance(pair, str | set | frozenset):
                 raise ValueError
             parent, child = pair
@@ -206,7 +209,7 @@ def _check_root(labels: list[Name], tops: list[int], root: Name | None) -> None:
     if root is None and len(names) > 1:
         raise RootError(
             f"{len(names)} nodes have no parent: {listing(names)}; a taxonomy has one root. "
-            'Pass root="name", a name that no node has, to join them under a new root'
+            'Pass root="name" (--taxonomy-root name), a name that no node has, to join them under a new root'
         )
     if root is not None and root not in names:
         raise RootError(f"{root!r} cannot be the root, because it has a parent")

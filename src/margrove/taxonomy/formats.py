@@ -14,7 +14,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from margrove.errors import DataError, DuplicateEdgeError, EmptyNameError, LabelError, OrphanError
+from margrove.errors import (
+    DataError,
+    DuplicateEdgeError,
+    EmptyNameError,
+    LabelError,
+    MargroveError,
+    OrphanError,
+)
 from margrove.taxonomy import deepjson, sources
 from margrove.taxonomy.build import EMPTY, Name, Parts, Where, from_pairs, is_missing, listing
 
@@ -91,9 +98,13 @@ def read(path: Path, format: str | None = None, root: Name | None = None) -> Fou
     if format is not None and format not in FORMATS:
         raise DataError(f"no taxonomy format is called {format!r}; expected one of {', '.join(FORMATS)}")
     file = Text(_decode(path), path.suffix.lower())
-    if not file.text.strip():
-        raise DataError(f"{path.name} is empty")
-    return FORMATS[format or detect(file)](file, root)
+    try:
+        if not file.text.strip():
+            raise DataError("the file is empty")
+        return FORMATS[format or detect(file)](file, root)
+    except MargroveError as error:
+        error.args = (f"{path.name}: {error}",)
+        raise
 
 
 def _decode(path: Path) -> str:
@@ -125,7 +136,8 @@ def detect(file: Text) -> str:
     if _are_codes(lines):
         return _code_format(lines)
     raise DataError(
-        f"the format of the taxonomy was not recognised; say format=..., one of {', '.join(FORMATS)}"
+        "the format of the taxonomy was not recognised; say format=... (--taxonomy-format), one of "
+        + ", ".join(FORMATS)
     )
 
 

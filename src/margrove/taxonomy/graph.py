@@ -492,4 +492,4 @@ class Taxonomy:
 
 
 def _count(parts: Parts) -> str:
-    return f"{len(parts.names)} nodes"
+    return f"{len(parts.names):,} nodes"

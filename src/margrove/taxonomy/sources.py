@@ -62,7 +62,7 @@ def from_paths(
         tops = [label for above, label in places if above < 0]
         raise RootError(
             f"the paths start at {len(tops)} different nodes: {listing(tops)}; "
-            'pass root="name" to put them under one root'
+            'pass root="name" (--taxonomy-root name) to put them under one root'
         )
     return arrange(labels, parents, children, None, where)
 
@@ -89,12 +89,14 @@ def split(path: Any, sep: str, where: Where, k: int) -> list[Name]:
 def from_nested(nested: Any, root: Name | None = None) -> Parts:
     """`{"root": {"a": {"x": {}}, "b": ["y", "z"]}}`, or `{"name": "root", "children": [...]}`."""
     tops = list(_children(nested))
+    if not tops:
+        raise RootError("the taxonomy is empty: there are no nodes")
     labels: list[Name] = [] if root is None else [root]
     if root is None and len(tops) != 1:
         names = [label for label, _ in tops]
         raise RootError(
             f"{len(tops)} nodes stand at the top: {listing(names)}; a taxonomy has one root. "
-            'Pass root="name" to join them under a new root'
+            'Pass root="name" (--taxonomy-root name) to join them under a new root'
         )
     parents: list[int] = []
     children: list[int] = []
