@@ -208,6 +208,7 @@ DIRECTORY = mg.Taxonomy.from_edges([("r", "animals"), ("animals", "cat"), ("anim
     [
         (rows("cat", "dogg", "cat"), "y, row 1: the label 'dogg' .* did you mean 'dog'"),
         (rows("cat", 7, "cat"), r"y, row 1: the label 7 .* it has '7' \(str\), not 7 \(int\)"),
+        (rows(0, 1, 1), r"y, row 0: the label 0 .* none of its nodes is a number"),
         (rows(["cat"], ["cat", "dgo"], []), "y, row 1: the label 'dgo'"),
         (
             np.array(rows(["animals", "cat"], ["animals", "cow"], ["7", None]), object),

@@ -118,6 +118,7 @@ def test_wrong_files_of_costs_are_named(call, shop, tmp_path, text, message):
     ("options", "message"),
     [
         (["--set", "gama=1"], "--gama is no option of hierarchical-svm, which has: C,"),
+        (["--set", "taxonomy=none"], "a taxonomy is given by --taxonomy FILE"),
         (["--set", "gamma"], "--set gamma: expected NAME=VALUE"),
         (["--kernel", "gausian"], "--kernel: no similarity is called 'gausian'"),
         (["--set", "tol=soon"], "tol is 'soon'"),

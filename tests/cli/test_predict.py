@@ -44,6 +44,16 @@ def test_the_name_of_the_output_says_its_format(call, shop, new, tmp_path):
     assert pyarrow.parquet.read_table(tmp_path / "out.parquet").column("prediction").to_pylist() == EXPECTED
 
 
+def test_scores_that_json_lacks_are_null(call, tmp_path):
+    (tmp_path / "rows.csv").write_text("title,label\nred,a/b\nblue,a\nred red,a/b\ngreen,c\n")
+    training = ("train", tmp_path / "rows.csv", "--label", "label", "--text", "title")
+    assert call(*training, "--method", "divide-and-conquer-svm", "-o", tmp_path / "m.mg").status == 0
+    options = ("--top", "3", "--scores", "--output-format", "jsonl")
+    lines = call("predict", tmp_path / "m.mg", tmp_path / "rows.csv", *options).out.splitlines()
+    row = json.loads(lines[0], parse_constant=pytest.fail)
+    assert (row["prediction_3"], row["score_3"]) == ("a", None)
+
+
 def test_top_beyond_the_number_of_classes(call, shop, new):
     header = call("predict", shop / "model.mg", new, "--top", "99").out.splitlines()[0]
     assert header.startswith("line,prediction_1,prediction_2,prediction_3")

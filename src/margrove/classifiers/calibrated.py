@@ -17,7 +17,7 @@ from margrove.classifiers.calibration import Calibration, held_out_scores
 from margrove.classifiers.class_model import ClassModel, ranking, row_blocks
 from margrove.classifiers.fitting import check_choice, check_count, unchanged_on_failure
 from margrove.classifiers.hierarchical_svm import HierarchicalSVM
-from margrove.classifiers.label_forms import path_label
+from margrove.classifiers.label_forms import path_label, read_rows
 from margrove.classifiers.targets import number_labels
 from margrove.errors import DataError, InvalidModelFileError, LabelError
 from margrove.modelfile import pack_part, unpack_part
@@ -131,9 +131,9 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
                 if not has_fit_parameter(estimator, "sample_weight"):
                     raise ValueError(f"{type(estimator).__name__} takes no sample_weight")
                 options["sample_weight"] = sample_weight
-            self.estimator_ = clone(estimator).fit(X, y, **options)
-            if self.estimator_._form != "label":
+            if y is not None and read_rows(y).form != "label":  # before the long fit
                 raise LabelError("y holds several labels a row; probabilities are those of one label a row")
+            self.estimator_ = clone(estimator).fit(X, y, **options)
             X = self.estimator_._check_X(X)
             numbers = number_labels(y, self.classes_).numbers
             weight = read_weights(sample_weight, X.shape[0])

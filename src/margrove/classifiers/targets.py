@@ -205,6 +205,11 @@ def _hint(taxonomy: Taxonomy, place: Label, rows: Rows) -> str | None:
     for other in (str(place), _as_int(place)):
         if type(other) is not type(place) and other is not None and other in taxonomy:
             return f"it has {other!r} ({type(other).__name__}), not {place!r} ({type(place).__name__})"
+    if isinstance(place, int) and not any(isinstance(label, int) for label in taxonomy.nodes):
+        return (
+            "none of its nodes is a number. Tools of scikit-learn that combine estimators, or collect their "
+            "scores, put numbers in the place of labels"
+        )
     return None
 
 

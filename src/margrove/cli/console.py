@@ -34,7 +34,7 @@ def print_json(value: Any) -> None:
     """Print a result for machines; numbers that JSON lacks (NaN, infinity) become null."""
     import json
 
-    print_result(json.dumps(_plain(value), ensure_ascii=False, indent=2, allow_nan=False))
+    print_result(json.dumps(without_infinities(value), ensure_ascii=False, indent=2, allow_nan=False))
 
 
 def print_table(
@@ -151,11 +151,12 @@ def _stdout() -> Console:
     return Console(markup=False, highlight=False, emoji=False, width=width)
 
 
-def _plain(value: Any) -> Any:
+def without_infinities(value: Any) -> Any:
+    """Return the value with None for numbers that JSON lacks."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): without_infinities(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [without_infinities(item) for item in value]
     if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
         return None
     return value

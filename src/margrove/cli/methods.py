@@ -88,6 +88,8 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not (name and equals):
             raise CommandError(Status.WRONG_CALL, f"--set {text}: expected NAME=VALUE")
+        if name == "taxonomy":
+            raise CommandError(Status.WRONG_CALL, f"--set {text}: a taxonomy is given by --taxonomy FILE")
         try:
             parsed = json.loads(value)
         except ValueError:

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
-from margrove.cli.console import silence_stdout
+from margrove.cli.console import silence_stdout, without_infinities
 from margrove.cli.status import CommandError, Status
 
 STDOUT = "-"
@@ -92,7 +92,8 @@ def _write_json_lines(file: BinaryIO, columns: Mapping[str, list[Any]]) -> None:
 
     for cells in zip(*columns.values(), strict=True):
         row = dict(zip(columns, cells, strict=True))
-        file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+        plain = without_infinities(row)
+        file.write(json.dumps(plain, ensure_ascii=False, allow_nan=False).encode() + b"\n")
 
 
 def _write_delimited(file: BinaryIO, columns: Mapping[str, list[Any]], delimiter: str) -> None:
