@@ -28,7 +28,7 @@ def rows(seed, q=3, n=15, least=0.8):
 
 
 def fitted(X, y, costs, weight=None, **options):
-    options = {"tol": 1e-7, "max_iter": 50_000} | options
+    options = {"tol": 1e-9, "max_iter": 50_000} | options
     return CostSensitiveSVM(costs, **options).fit(X, y, weight)
 
 

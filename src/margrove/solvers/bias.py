@@ -28,7 +28,7 @@ from margrove.solvers.dual_ascent import Solution
 from margrove.solvers.runs import Runs, Watch
 
 FASTER = 4.0  # by which rho falls where a step has moved the bias less than it might
-LEAST = 1e-3  # rho, in units of the squared norm of a row
+LEAST = 1e-3  # of the first rho
 DENSE = 2000  # columns; up to this many a linear system is solved directly
 STEPS = 200
 REPAIRS = 20  # of an imbalance
@@ -75,7 +75,7 @@ def solve_with_bias(
     """
     runs = Runs(max_iter, watch, rng=rng, dtype=dtype, n_threads=n_threads)
     b = np.zeros(layout.n_columns) if bias is None else bias
-    rho = float(np.mean(problem.inputs.diagonal())) or 1.0
+    rho = 1 / (float(np.mean(problem.inputs.diagonal())) or 1.0)  # the constant is as long as a row
     least = LEAST * rho
     best, lower = np.inf, -np.inf
     pull = np.zeros(layout.n_columns) if held is None else -imbalance(problem, held)
