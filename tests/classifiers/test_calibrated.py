@@ -197,6 +197,23 @@ def test_scores_are_of_fits_that_did_not_see_the_row():
     assert model.predict_proba(rng.normal(size=(50, 400))).max() < 0.8
 
 
+@pytest.mark.parametrize("estimator", [mg.HierarchicalSVM, mg.SubtreeSVM, mg.Hieron])
+def test_a_class_above_others_has_its_own_probability(estimator, tmp_path):
+    """Closed sets keep such a class at the inner node, and predict it."""
+    rng = np.random.default_rng(0)
+    taxonomy = mg.Taxonomy.from_paths(["food/apple", "food/leek", "tools/saw"], root="shop")
+    y = np.array(["food", "apple", "leek", "saw"])[np.arange(80) % 4]
+    rows = 3 * np.eye(4)[np.arange(80) % 4] + rng.normal(scale=0.5, size=(80, 4))
+    model = mg.CalibratedTaxonomyClassifier(estimator(taxonomy)).fit(rows, y)
+    assert model.score(rows, y) > 0.9
+    P, N = model.predict_proba(rows), model.node_probabilities(rows)
+    food = model.taxonomy_.indices(["food"])[0]
+    np.testing.assert_allclose(N[:, food], 1 - P[:, model.classes_.tolist().index("saw")])
+    assert P[y == "food", model.classes_.tolist().index("food")].min() > 0.5
+    model.save(tmp_path / "model.mg")
+    np.testing.assert_array_equal(mg.load(tmp_path / "model.mg").predict_proba(rows), P)
+
+
 def test_only_rows_like_those_to_come_are_held_out():
     rng = np.random.default_rng(0)
     hard = rng.random(600) < 0.5

@@ -18,6 +18,7 @@ from margrove.classifiers.examples import identities
 from margrove.classifiers.folds import deal_by_class, splits
 from margrove.classifiers.rows import distinct_rows
 from margrove.classifiers.steepness import NATURAL, Choices, steepness
+from margrove.classifiers.targets import with_miscellaneous
 from margrove.errors import DataError, InvalidModelFileError
 from margrove.outputs.descent import Descent
 from margrove.outputs.paths import log_probabilities, of_classes, scores_below, spans
@@ -88,8 +89,14 @@ class Calibration:
 
 
 def descent_of(model: ClassModel) -> Descent:
-    """The choices that lead to each class; in a graph, along first parents."""
-    return Descent.along_first_parents(model.taxonomy_, model.class_nodes_)
+    """The choices that lead to each class; in a graph, along first parents.
+
+    A class at an inner node is chosen beside the node's children, unless the model never ends there (S.3).
+    """
+    nodes, taxonomy = list(model.class_nodes_), model.taxonomy_
+    if not model._descends:
+        nodes, taxonomy = with_miscellaneous(nodes, taxonomy)
+    return Descent.along_first_parents(taxonomy, nodes)
 
 
 def held_out_scores(
