@@ -329,6 +329,12 @@ def test_wrong_parameters_are_named(parameters, message):
         mg.CalibratedTaxonomyClassifier(**parameters).fit(X, Y)
 
 
+@pytest.mark.parametrize("option", [{"sample_weight": np.ones(600)}, {"watch": print}])
+def test_what_the_estimator_does_not_take_is_named(option):
+    with pytest.raises(ValueError, match=f"Hieron takes no {next(iter(option))}"):
+        mg.CalibratedTaxonomyClassifier(mg.Hieron()).fit(X, Y, **option)
+
+
 def test_wrong_targets_and_confidences_are_named(fitted):
     with pytest.raises(LabelError, match="several labels a row"):
         mg.CalibratedTaxonomyClassifier().fit(X, [[label] for label in Y])

@@ -126,11 +126,11 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
                 "row, as HierarchicalSVM. In a pipeline, make this the last step"
             )
         with unchanged_on_failure(self):
-            options: dict[str, Any] = {} if watch is None else {"watch": watch}
-            if sample_weight is not None:
-                if not has_fit_parameter(estimator, "sample_weight"):
-                    raise ValueError(f"{type(estimator).__name__} takes no sample_weight")
-                options["sample_weight"] = sample_weight
+            given = {"sample_weight": sample_weight, "watch": watch}
+            options = {name: value for name, value in given.items() if value is not None}
+            for name in options:
+                if not has_fit_parameter(estimator, name):
+                    raise ValueError(f"{type(estimator).__name__} takes no {name}")
             if y is not None and read_rows(y).form != "label":  # before the long fit
                 raise LabelError("y holds several labels a row; probabilities are those of one label a row")
             self.estimator_ = clone(estimator).fit(X, y, **options)
