@@ -6,8 +6,9 @@ import numpy as np
 
 from margrove.objective.certificate import Certificate
 from margrove.objective.contrasts import Duals
-from margrove.solvers.dual_ascent import Progress, Solution
-from margrove.solvers.runs import Patience, Runs
+from margrove.solvers.dual_ascent import Solution
+from margrove.solvers.progress import Patience, Progress
+from margrove.solvers.runs import Runs
 
 NOTHING = Duals(*(np.empty(0, np.int64) for _ in range(3)), np.empty(0))
 

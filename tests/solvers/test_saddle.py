@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from margrove.objective.metric import alpha_bound, with_alpha
-from margrove.solvers.dual_ascent import Progress
+from margrove.solvers.progress import Progress
 from margrove.solvers.saddle import solve_saddle
 from oracles.orthogonal import TREES, random_descent_case
 

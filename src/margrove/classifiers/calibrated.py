@@ -25,8 +25,8 @@ from margrove.outputs.labels import check_lengths, read_weights
 from margrove.outputs.paths import best_paths
 
 if TYPE_CHECKING:
-    from margrove.classifiers.fitting import Watch
     from margrove.objective.certificate import Certificate
+    from margrove.solvers.progress import Watch
     from margrove.taxonomy import Taxonomy
 
 ROUNDING = 1e-12  # by which a sum of probabilities may miss what it should be

@@ -33,7 +33,7 @@ from margrove.taxonomy import Taxonomy
 from margrove.taxonomy.costs import bind_matrix
 
 if TYPE_CHECKING:
-    from margrove.classifiers.fitting import Watch
+    from margrove.solvers.progress import Watch
 
 Floats = NDArray[np.float64]
 

@@ -19,7 +19,7 @@ from margrove.taxonomy import Taxonomy
 from margrove.taxonomy.build import Name
 
 if TYPE_CHECKING:
-    from margrove.classifiers.fitting import Watch
+    from margrove.solvers.progress import Watch
 
 
 class DivideAndConquerSVM(DescentFit):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -21,10 +21,9 @@ from margrove.objective.contrasts import ContrastProblem, Duals
 from margrove.outputs.layout import Layout
 
 if TYPE_CHECKING:
-    from margrove.solvers.dual_ascent import Progress, Solution
+    from margrove.solvers.dual_ascent import Solution
     from margrove.solvers.dual_averaging import Objective
-
-    Watch = Callable[[Progress], bool | None]
+    from margrove.solvers.progress import Progress, Watch
 
 
 @contextmanager

@@ -23,8 +23,8 @@ from margrove.outputs.labels import Label
 from margrove.taxonomy import Taxonomy, costs
 
 if TYPE_CHECKING:
-    from margrove.classifiers.fitting import Watch
     from margrove.solvers.dual_ascent import Solution
+    from margrove.solvers.progress import Watch
 
 
 class HierarchicalSVM(CertifiedFit, RankingModel):

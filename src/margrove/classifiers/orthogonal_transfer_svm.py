@@ -17,7 +17,7 @@ from margrove.outputs.descent import Descent
 from margrove.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
-    from margrove.classifiers.fitting import Watch
+    from margrove.solvers.progress import Watch
 
 LARGEST = 0.99  # of the bound of alpha; at the bound itself the objective is not strongly convex
 

@@ -16,8 +16,8 @@ from margrove.outputs.layout import Layout, arrange
 from margrove.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
-    from margrove.classifiers.fitting import Watch
     from margrove.solvers.dual_ascent import Solution
+    from margrove.solvers.progress import Watch
 
 
 class PathMarginSVM(DescentFit):

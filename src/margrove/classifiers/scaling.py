@@ -19,7 +19,7 @@ from margrove.errors import DataError, ScaleWarning
 from margrove.objective.certificate import Certificate
 
 if TYPE_CHECKING:
-    from margrove.solvers.dual_ascent import Progress
+    from margrove.solvers.progress import Progress
 
 EXTREME = 1e8  # a bound (C times squared norm) beyond this, or below its inverse, earns a warning
 ADVICE = "scale the features, for example with sklearn.preprocessing.StandardScaler or Normalizer"

@@ -17,8 +17,8 @@ from margrove.taxonomy import Taxonomy, costs
 from margrove.taxonomy.costs import SymmetricDifference
 
 if TYPE_CHECKING:
-    from margrove.classifiers.fitting import Watch
     from margrove.outputs.subtrees import Subtrees
+    from margrove.solvers.progress import Watch
     from margrove.solvers.subtrees import Algorithm, SubtreeSolution
 
 

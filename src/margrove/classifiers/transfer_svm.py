@@ -12,7 +12,7 @@ from margrove.outputs.layout import arranged
 from margrove.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
-    from margrove.classifiers.fitting import Watch
+    from margrove.solvers.progress import Watch
 
 
 class TransferSVM(DescentFit):

@@ -25,7 +25,8 @@ from margrove.objective.contrasts import ContrastProblem, Duals
 from margrove.objective.inputs import Gram, Similarities, Vectors
 from margrove.outputs.layout import Layout
 from margrove.solvers.dual_ascent import Solution
-from margrove.solvers.runs import Runs, Watch
+from margrove.solvers.progress import Watch
+from margrove.solvers.runs import Runs
 
 FASTER = 4.0  # by which rho falls where a step has moved the bias less than it might
 LEAST = 1e-3  # of the first rho

@@ -18,7 +18,8 @@ from margrove.objective.psi import PsiProblem
 from margrove.outputs.layout import Layout
 from margrove.solvers.bias import solve_with_bias
 from margrove.solvers.dual_ascent import Solution, solve
-from margrove.solvers.runs import Runs, Watch
+from margrove.solvers.progress import Watch
+from margrove.solvers.runs import Runs
 
 WORTH = 0.1  # of tol: a step that lowers the objective by a smaller share is the last
 

@@ -11,23 +11,25 @@ definitions, and only its verdict ends the fit.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from margrove.kernels import passes
-from margrove.objective.certificate import Certificate, Status
+from margrove.objective.certificate import Certificate, Status, relative_gap
 from margrove.objective.contrasts import ContrastProblem, Duals
 from margrove.objective.inputs import Similarities, Vectors
 from margrove.outputs.layout import Layout, typed
 from margrove.outputs.ranking import costs_of, inputs_of, similar_inputs_of, targets_of
 from margrove.outputs.tables import Problem
 from margrove.solvers.face import climb
-from margrove.solvers.state import empty_slots, filled, moved, no_findings, scratch
+from margrove.solvers.progress import Patience, Progress, Watch
+from margrove.solvers.state import empty_slots, filled, moved, no_findings, scratch, with_similarities
 
 CAPACITY = 32  # contrasts that an example has room for at first; doubled where that is too few
 OFFERS = 16  # new contrasts that one look at an example may bring
@@ -42,17 +44,6 @@ WORTH = 0.05
 LARGE = 1 << 18  # weights; beyond, rounds alone are as fast
 NEIGHBOURS = 2048  # examples shuffled together: order is random, yet likely neighbours share weights in cache
 ROWS_AT_A_TIME = 1 << 24  # similarities that are at hand together
-PATIENCE = 15  # searches that neither raise the dual nor lower the gap: the arithmetic has no more to give
-
-
-class Progress(NamedTuple):
-    """What a round of the solver has reached."""
-
-    n_iter: int
-    primal: float
-    dual: float
-    relative_gap: float
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -76,7 +67,7 @@ def solve(
     dtype: Any = np.float32,
     n_threads: int = 1,
     start: Duals | None = None,
-    watch: Callable[[Progress], bool | None] | None = None,
+    watch: Watch | None = None,
 ) -> Solution:
     """Minimise `problem` to a relative duality gap of `tol`; `watch` sees each round, and ends it by True."""
     began = time.perf_counter()
@@ -86,18 +77,16 @@ def solve(
     else:
         ascent.resume(start)
     status: Status = "iteration limit"
-    best, highest, waited = np.inf, 0.0, 0
-    n_iter = 0
+    patience, n_iter = Patience(), 0
     gaps: list[float] = []
     while True:
         gap, primal = ascent.search()
-        better = gap < best or primal - gap > highest
-        best, highest, waited = min(best, gap), max(highest, primal - gap), 0 if better else waited + 1
-        relative = gap / primal if primal > 0 else 0.0
+        tired = patience.is_over(gap, primal - gap)
+        relative = relative_gap(primal, primal - gap)
         progress = Progress(n_iter, primal, primal - gap, relative, time.perf_counter() - began)
         if watch is not None and watch(progress):
             status = "interrupted"
-        elif waited >= PATIENCE:
+        elif tired:
             status = "stalled"
         if relative <= 0.98 * tol or status != "iteration limit" or n_iter >= max_iter:
             duals = ascent.duals()
@@ -191,12 +180,9 @@ class _Ascent:
         if not isinstance(inputs, Similarities):
             yield order, self.tables
             return
-        size = max(1, ROWS_AT_A_TIME // self.n)
-        for start in range(0, len(order), size):
-            part = order[start : start + size]
-            gram = np.ascontiguousarray(inputs.rows(part, self.W.dtype))
-            self.tables.inputs.at[part] = np.arange(len(part))
-            yield part, self.tables._replace(inputs=self.tables.inputs._replace(gram=gram))
+        rows_of = partial(inputs.rows, dtype=self.W.dtype)
+        for part, rows in with_similarities(self.tables.inputs, order, rows_of, ROWS_AT_A_TIME):
+            yield part, self.tables._replace(inputs=rows)
 
     def search(self) -> tuple[float, float]:
         """Look at all contrasts; return the gap and the primal."""

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from margrove.objective.certificate import Certificate, Status, relative_gap
 from margrove.objective.contrasts import Duals
 from margrove.objective.inputs import Inputs
-from margrove.solvers.dual_ascent import Progress, Solution
-from margrove.solvers.runs import Watch
+from margrove.solvers.dual_ascent import Solution
+from margrove.solvers.progress import Progress, Watch
 
 Array = NDArray[Any]
 

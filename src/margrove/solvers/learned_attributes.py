@@ -18,8 +18,9 @@ from margrove.objective.certificate import Status, relative_gap
 from margrove.objective.contrasts import Duals
 from margrove.objective.learned import LearnedProblem
 from margrove.outputs.layout import Layout, weighted
-from margrove.solvers.dual_ascent import Progress, Solution
-from margrove.solvers.runs import Runs, Watch
+from margrove.solvers.dual_ascent import Solution
+from margrove.solvers.progress import Progress, Watch
+from margrove.solvers.runs import Runs
 
 STEPS = 1000
 ROUGH = 0.1  # relative gap of the first step

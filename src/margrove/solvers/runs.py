@@ -7,14 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from margrove.objective.certificate import Certificate, Status
 from margrove.objective.contrasts import ContrastProblem
 from margrove.outputs.layout import Layout
-from margrove.solvers.dual_ascent import Progress, Solution, solve
-
-Watch = Callable[[Progress], bool | None]
+from margrove.solvers.dual_ascent import Solution, solve
+from margrove.solvers.progress import Progress, Watch
 
 
 class Runs:
@@ -60,19 +57,3 @@ class Runs:
         """That of the fit, which ends with this run."""
         seconds = time.perf_counter() - self.began
         return replace(last, primal=primal, dual=dual, n_iter=self.used, status=status, seconds=seconds)
-
-
-class Patience:
-    """Waits while neither the gap gets smaller nor the dual higher: the arithmetic has no more to give."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.waited = 0
-        self.gap, self.dual = np.inf, -np.inf
-
-    def is_over(self, gap: float, dual: float) -> bool:
-        """Take note of a round."""
-        better = gap < self.gap or dual > self.dual
-        self.waited = 0 if better else self.waited + 1
-        self.gap, self.dual = min(self.gap, gap), max(self.dual, dual)
-        return self.waited >= self.most

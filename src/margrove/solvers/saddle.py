@@ -22,15 +22,15 @@ from margrove.objective.certificate import Status
 from margrove.objective.contrasts import Duals
 from margrove.objective.orthogonal import OrthogonalProblem
 from margrove.outputs.layout import arranged
-from margrove.solvers.dual_ascent import Progress, Solution
-from margrove.solvers.runs import Patience, Runs, Watch
+from margrove.solvers.dual_ascent import Solution
+from margrove.solvers.progress import Patience, Progress, Watch
+from margrove.solvers.runs import Runs
 
 FIRST = 0.1  # relative gap of the first run of the engine
 CLOSER = 0.1  # gap of a later run, as a share of that reached so far
 ENOUGH = 0.2  # of the gap asked for: no run has to be closer
 FLATTEST = 0.05  # least share of the model
 NEWTON = 3  # steps from the best signs that values can tell
-PATIENCE = 15  # steps that close no more of the gap
 
 Array = NDArray[Any]
 
@@ -84,7 +84,7 @@ def solve_saddle(
     held: Point | None = None
     theta = 1.0
     accuracy = FIRST
-    patience = Patience(PATIENCE)
+    patience = Patience()
     while True:
         signed = problem.signed(S)
         Lambda, layout = arranged(signed.Lambda)

@@ -14,8 +14,7 @@ from threading import Lock
 import numpy as np
 
 from margrove.objective.certificate import relative_gap
-from margrove.solvers.dual_ascent import Progress
-from margrove.solvers.runs import Watch
+from margrove.solvers.progress import Progress, Watch
 
 
 def run(

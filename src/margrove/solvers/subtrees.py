@@ -25,8 +25,7 @@ from margrove.objective.inputs import Similarities, Vectors
 from margrove.objective.subtrees import Combination, SetDuals, SubtreeProblem
 from margrove.outputs.ranking import inputs_of, similar_inputs_of
 from margrove.outputs.tables import Inputs
-from margrove.solvers.dual_ascent import PATIENCE, Progress
-from margrove.solvers.runs import Patience, Watch
+from margrove.solvers.progress import Patience, Progress, Watch
 from margrove.solvers.state import with_similarities
 
 Algorithm = Literal["cutting-plane", "marginal"]
@@ -60,7 +59,7 @@ def solve(
     began = time.perf_counter()
     ascent = _CuttingPlanes(problem, rng) if algorithm == "cutting-plane" else _Marginals(problem, rng)
     status: Status = "iteration limit"
-    patience, n_iter = Patience(PATIENCE), 0
+    patience, n_iter = Patience(), 0
     while True:
         combination = ascent.combination()
         W = problem.weights(combination)
