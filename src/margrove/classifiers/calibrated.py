@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from margrove.classifiers.calibration import Calibration, held_out_scores
 from margrove.classifiers.class_model import ClassModel, ranking, row_blocks
+from margrove.classifiers.examples import read_X
 from margrove.classifiers.fitting import check_choice, check_count, unchanged_on_failure
 from margrove.classifiers.hierarchical_svm import HierarchicalSVM
 from margrove.classifiers.label_forms import path_label, read_rows
@@ -131,9 +132,11 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
             for name in options:
                 if not has_fit_parameter(estimator, name):
                     raise ValueError(f"{type(estimator).__name__} takes no {name}")
+            estimator = clone(estimator)
+            read_X(estimator, X, reset=True)  # what is wrong with X is said first
             if y is not None and read_rows(y).form != "label":  # before the long fit
                 raise LabelError("y holds several labels a row; probabilities are those of one label a row")
-            self.estimator_ = clone(estimator).fit(X, y, **options)
+            self.estimator_ = estimator.fit(X, y, **options)
             X = self.estimator_._check_X(X)
             numbers = number_labels(y, self.classes_).numbers
             weight = read_weights(sample_weight, X.shape[0])
