@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from margrove import similarity
-from margrove.classifiers.rows import as_csr, canonical_rows, distinct_rows, merge_private
+from margrove.classifiers.rows import as_csr, canonical_rows, distinct_rows, expanded, merge_private
 from margrove.classifiers.scaling import EXTREME, GramInUnits, Units
 from margrove.classifiers.targets import Classes, read_targets
 from margrove.errors import LabelError
@@ -100,7 +100,7 @@ class Examples:
         if W.size <= SMALL or not ordinary:
             W = W.astype(np.float64)
         if self.expand is not None:
-            W = self.expand.astype(W.dtype) @ W
+            W = expanded(self.expand, W)
         if self.similar is None:
             model.weights_ = self.units.weights(W)
             model.similarity_ = None

@@ -84,3 +84,14 @@ def merge_private(X: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
     columns = np.concatenate([column[X.indices[~alone]], merged[owners]])
     values = np.concatenate([X.data[~alone], norm[owners].astype(X.dtype)])
     return sp.csr_array((values, (rows, columns)), shape=(n, size)), expand
+
+
+def expanded(expand: sp.csr_array, W: NDArray[Any]) -> NDArray[Any]:
+    """expand @ W in W's type; where each row has one entry, as after `merge_private`, in one pass."""
+    if (np.diff(expand.indptr) == 1).all():
+        rows: NDArray[Any] = W[expand.indices]
+        shared = np.flatnonzero(expand.data != 1)
+        rows[shared] *= expand.data[shared, None].astype(W.dtype)
+        return rows
+    product: NDArray[Any] = expand.astype(W.dtype) @ W
+    return product
