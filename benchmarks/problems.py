@@ -29,17 +29,24 @@ class Problem(NamedTuple):
     X_test: Any
     y_test: np.ndarray
     taxonomy: Any
+    like_test: Any = None
+    """1 for training rows of the kind that the test has, where not all are."""
 
 
-def icd10cm() -> Problem:
-    """Diagnoses into three-character categories, as `margrove demo` learns them."""
+def icd10cm(split_seed: int = 0) -> Problem:
+    """Diagnoses into three-character categories, as `margrove demo` learns them.
+
+    The test has synonyms alone; a training row is one if it describes no code of its category.
+    """
     import margrove as mg
 
-    data = mg.datasets.load_icd10cm()
+    data = mg.datasets.load_icd10cm(split_seed)
     X, X_test = _features(data.train_texts, data.test_texts)
-    return Problem(
-        "ICD-10-CM", X, np.array(data.train_labels), X_test, np.array(data.test_labels), data.taxonomy
-    )
+    y, y_test = np.array(data.train_labels), np.array(data.test_labels)
+    described = {(text, code[:3]) for code, text in data.descriptions.items()}
+    pairs = zip(data.train_texts, data.train_labels, strict=True)
+    is_synonym = np.array([pair not in described for pair in pairs])
+    return Problem("ICD-10-CM", X, y, X_test, y_test, data.taxonomy, is_synonym)
 
 
 def naics() -> Problem:

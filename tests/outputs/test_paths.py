@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 import margrove as mg
 from margrove.outputs.descent import Descent
-from margrove.outputs.paths import best_paths, log_probabilities, of_classes, scores_below, spans
+from margrove.outputs.paths import (
+    Steepness,
+    best_paths,
+    leads,
+    log_probabilities,
+    of_classes,
+    scores_below,
+    spans,
+)
 from margrove.testing import taxonomies
 from oracles.probabilities import naive_path_probabilities, naive_scores_below
 
@@ -17,7 +25,12 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def steepness_of(descent, rng):
-    return rng.uniform(0, 3, len(descent.levels))
+    shape = (len(descent.levels), rng.integers(1, 5))
+    return Steepness(np.cumsum(rng.uniform(0.1, 1, shape), axis=1), rng.uniform(0, 3, shape))
+
+
+def natural(descent):
+    return Steepness(*np.tile([[[0.0]], [[1.0]]], (1, len(descent.levels), 1)))
 
 
 @given(taxonomies(), seeds)
@@ -37,11 +50,13 @@ def test_scores_and_probabilities_of_classes_in_trees_and_graphs(taxonomy, seed)
     for row, scores, mine, each in zip(F, A, P, np.exp(logs), strict=True):
         below = naive_scores_below(taxonomy, classes, row, beta)
         np.testing.assert_allclose(scores, [below[node] for node in outputs], rtol=1e-10)
-        of_class, of_node = naive_path_probabilities(taxonomy, classes, below, steepness)
+        of_class, of_node = naive_path_probabilities(
+            taxonomy, classes, below, list(zip(*steepness, strict=True))
+        )
         np.testing.assert_allclose(mine, [of_class[label] for label in classes], rtol=1e-9)
         np.testing.assert_allclose(each, [of_node[node] for node in outputs], rtol=1e-9)
     softmax = np.exp(beta * F - np.logaddexp.reduce(beta * F, axis=1, keepdims=True))
-    flat = of_classes(descent, log_probabilities(descent, A, np.ones(len(descent.levels))))
+    flat = of_classes(descent, log_probabilities(descent, A, natural(descent)))
     np.testing.assert_allclose(np.exp(flat), softmax, rtol=1e-9)
 
 
@@ -72,21 +87,21 @@ def test_the_best_path_goes_back_where_steps_cannot():
     by_name = {"a": 0.2, "b": 0.0, "x": 0.0, "y": 0.0, "z": 0.0}
     scores = np.array([[by_name[taxonomy.name(v)] for v in descent.nodes]])
     assert descent.class_margins(scores).argmax() != 2
-    assert best_paths(descent, scores, np.ones(2)).tolist() == [2]
+    assert best_paths(descent, scores, natural(descent)).tolist() == [2]
 
 
 def test_of_equally_probable_classes_the_first_is_found():
     taxonomy = mg.Taxonomy.from_edges([("r", "a"), ("r", "b"), ("a", "x"), ("b", "z")])
     for classes in (["x", "z"], ["z", "x"]):
         descent = Descent.of(taxonomy, classes)
-        assert best_paths(descent, np.zeros((3, len(descent))), np.ones(2)).tolist() == [0, 0, 0]
+        assert best_paths(descent, np.zeros((3, len(descent))), natural(descent)).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_few_rows_and_one_class(n):
     descent = Descent.of(mg.Taxonomy.from_edges([("r", "a")]), ["a"])
-    assert best_paths(descent, np.zeros((n, 1)), np.ones(1)).tolist() == [0] * n
-    logs = log_probabilities(descent, np.zeros((n, 1)), np.ones(1))
+    assert best_paths(descent, np.zeros((n, 1)), natural(descent)).tolist() == [0] * n
+    logs = log_probabilities(descent, np.zeros((n, 1)), natural(descent))
     assert of_classes(descent, logs).tolist() == [[0.0]] * n
 
 
@@ -95,3 +110,21 @@ def test_spans():
     assert owner.tolist() == [0, 0, 1, 1, 1, 2]
     assert number.tolist() == [3, 4, 0, 1, 2, 7]
     assert starts.tolist() == [0, 2, 5]
+
+
+def test_the_order_of_siblings_never_changes():
+    rng = np.random.default_rng(0)
+    descent = Descent.of(mg.Taxonomy.from_edges([("r", str(k)) for k in range(5)]), list("01234"))
+    scores = rng.standard_normal((200, 5))
+    logs = log_probabilities(
+        descent, scores, Steepness(np.array([[0.5, 1.0, 2.0]]), np.array([[3.0, 0.1, 2]]))
+    )
+    assert (logs.argsort(axis=1) == scores.argsort(axis=1)).all()
+    shifted = log_probabilities(descent, scores + 7, Steepness(np.array([[0.5]]), np.array([[3.0]])))
+    same = log_probabilities(descent, scores, Steepness(np.array([[0.5]]), np.array([[3.0]])))
+    np.testing.assert_allclose(shifted, same, atol=1e-12)
+
+
+def test_leads_are_by_group():
+    found = leads(np.array([[3.0, 1, 5, 4, 3]]), np.array([0, 2]), np.array([2, 3]))
+    np.testing.assert_allclose(found, [[1, 1]])

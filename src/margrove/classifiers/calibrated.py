@@ -23,7 +23,7 @@ from margrove.classifiers.targets import number_labels
 from margrove.errors import DataError, InvalidModelFileError, LabelError
 from margrove.modelfile import pack_part, unpack_part
 from margrove.outputs.labels import check_lengths, read_weights
-from margrove.outputs.paths import best_paths
+from margrove.outputs.paths import Steepness, best_paths
 
 if TYPE_CHECKING:
     from margrove.objective.certificate import Certificate
@@ -36,8 +36,9 @@ ROUNDING = 1e-12  # by which a sum of probabilities may miss what it should be
 class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Probabilities that agree across the levels of a taxonomy, whatever the classifier below.
 
-    The children of a node share its probability, by a softmax of their scores (Q.2). The steepness of each
-    depth is that of least logarithmic loss on rows that were held out of the fit that scored them (Q.4).
+    The children of a node share its probability, by a softmax of their scores (Q.2). How steeply it follows
+    them depends on the depth and on how far the best child leads, and is that of least logarithmic loss on
+    rows that were held out of the fit that scored them (Q.4).
 
     Parameters
     ----------
@@ -45,6 +46,8 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
         Any of this package; `HierarchicalSVM()` by default. It is fitted to all rows, and once for each fold.
     folds : int
         Parts that the rows are dealt to. They are held out in turn until there are enough rows.
+    knots : int
+        Leads at which each depth has a steepness of its own, with lines between; 1 for the same everywhere.
     decode : "best-path" or "steps"
         Whether `predict` gives the most probable class (Q.6), or that to which steps to the best child lead.
 
@@ -52,12 +55,15 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
     ----------
     estimator_ : the classifier, fitted to all rows
     classes_, taxonomy_, class_nodes_, certificate_ : those of it
-    calibration_ : the steepness of each depth
+    calibration_ : the steepness at each depth
     """
 
-    def __init__(self, estimator: Any = None, *, folds: int = 5, decode: str = "best-path") -> None:
+    def __init__(
+        self, estimator: Any = None, *, folds: int = 5, knots: int = 4, decode: str = "best-path"
+    ) -> None:
         self.estimator = estimator
         self.folds = folds
+        self.knots = knots
         self.decode = decode
 
     estimator_: ClassModel
@@ -117,6 +123,9 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
         all rows.
         """
         check_count(self, "folds")
+        check_count(self, "knots")
+        if self.knots < 1:
+            raise ValueError(f"knots is {self.knots!r}; expected at least 1")
         if self.folds < 2:
             raise ValueError(f"folds is {self.folds!r}; expected at least 2")
         check_choice(self, decode=("best-path", "steps"))
@@ -144,7 +153,7 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
             scores, right, weight = held_out_scores(
                 self.estimator_, X, numbers, weight, share, int(self.folds)
             )
-            self.calibration_ = Calibration.fit(self.estimator_, scores, right, weight)
+            self.calibration_ = Calibration.fit(self.estimator_, scores, right, weight, int(self.knots))
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -268,9 +277,10 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
 
         check_is_fitted(self, "estimator_")
         estimator, arrays = loading.describe(self.estimator_)
-        header = {"folds": int(self.folds), "decode": self.decode, "estimator": estimator}
-        header["evidence"] = self.calibration_.evidence
-        return header, pack_part("estimator", arrays) | {"steepness": self.calibration_.steepness}
+        header = {"folds": int(self.folds), "knots": int(self.knots), "decode": self.decode}
+        header |= {"estimator": estimator, "evidence": self.calibration_.evidence}
+        steepness = self.calibration_.steepness._asdict()
+        return header, pack_part("estimator", arrays) | pack_part("steepness", steepness)
 
     @classmethod
     def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
@@ -280,13 +290,16 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
         estimator = loading.restore(header["estimator"], unpack_part("estimator", arrays))
         if not isinstance(estimator, ClassModel) or estimator._form != "label":
             raise InvalidModelFileError(f"a {type(estimator).__name__} has no probabilities of single labels")
-        if type(header["folds"]) is not int or header["decode"] not in ("best-path", "steps"):
-            raise InvalidModelFileError(
-                f"folds {header['folds']!r} or decode {header['decode']!r} is not valid"
-            )
-        model = cls(estimator, folds=header["folds"], decode=header["decode"])
+        options = {name: header[name] for name in ("folds", "knots", "decode")}
+        is_whole = type(options["folds"]) is int and type(options["knots"]) is int
+        if not is_whole or options["knots"] < 1 or options["decode"] not in ("best-path", "steps"):
+            raise InvalidModelFileError(f"folds, knots or decode is not valid: {options}")
+        model = cls(estimator, **options)
         model.estimator_ = estimator
-        model.calibration_ = Calibration.from_state(estimator, header["evidence"], arrays["steepness"])
+        steepness = Steepness(arrays["steepness.knots"], arrays["steepness.values"])
+        model.calibration_ = Calibration.from_state(
+            estimator, header["evidence"], steepness, options["knots"]
+        )
         return model
 
 

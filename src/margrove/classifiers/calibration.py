@@ -1,4 +1,4 @@
-"""From scores of held-out rows to the steepness of each depth (Q.4, Q.5)."""
+"""From scores of held-out rows to the steepness of choices at each depth (Q.4, Q.5)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from margrove.classifiers.class_model import ClassModel, row_blocks
 from margrove.classifiers.examples import identities
 from margrove.classifiers.folds import deal_by_class, splits
 from margrove.classifiers.rows import distinct_rows
-from margrove.classifiers.steepness import NATURAL, Choices, steepness
+from margrove.classifiers.steepness import Choices, steepness, steepness_by_lead
 from margrove.classifiers.targets import with_miscellaneous
 from margrove.errors import DataError, InvalidModelFileError
 from margrove.outputs.descent import Descent
-from margrove.outputs.paths import log_probabilities, of_classes, scores_below, spans
+from margrove.outputs.paths import Steepness, log_probabilities, of_classes, scores_below, spans
 from margrove.similarity.given import Precomputed
 from margrove.similarity.sequences import Subsequence
 
@@ -38,41 +38,43 @@ class Calibration:
     """The choices that lead to each class, and how steeply probabilities follow scores at each depth."""
 
     descent: Descent
-    steepness: Array
-    """Of choices at depth 1, 2, ..."""
+    steepness: Steepness
     evidence: float | None
     """Of the class scores that make those above (Q.1); None where outputs have scores of their own."""
 
     @classmethod
-    def fit(cls, model: ClassModel, scores: NDArray[Any], right: Whole, weight: Array) -> Calibration:
+    def fit(
+        cls, model: ClassModel, scores: NDArray[Any], right: Whole, weight: Array, knots: int
+    ) -> Calibration:
         """Learn from scores of rows, the numbers of their classes, and weights."""
         descent = descent_of(model)
         evidence = None
         if not model._descends:
             evidence = steepness(_flat_choices(scores, right, weight))
             scores = scores_below(descent, scores, evidence)
-        found = np.full(len(descent.levels), NATURAL)
+        found = Steepness(*np.empty((2, len(descent.levels), knots)))
         at = descent.end[right]
-        for depth in range(len(found), 0, -1):
-            here = np.flatnonzero(descent.depth[at] == depth) if len(descent) else np.empty(0, np.int64)
-            found[depth - 1] = steepness(_choices(descent, scores, here, at[here], weight))
+        for depth in range(len(descent.levels), 0, -1):
+            here = np.flatnonzero(descent.depth[at] == depth)
+            choices = _choices(descent, scores, here, at[here], weight)
+            found.knots[depth - 1], found.values[depth - 1] = steepness_by_lead(choices, knots)
             at = at.copy()
             at[here] = descent.parent[at[here]]
         return cls(descent, found, evidence)
 
     @classmethod
-    def from_state(cls, model: ClassModel, evidence: Any, found: NDArray[Any]) -> Calibration:
+    def from_state(cls, model: ClassModel, evidence: Any, found: Steepness, knots: int) -> Calibration:
         """The calibration of a loaded model; what does not fit it is refused."""
         descent = descent_of(model)
-        numbers = found if model._descends else np.append(found, evidence)
-        if (
-            found.shape != (len(descent.levels),)
-            or found.dtype.kind != "f"
-            or numbers.dtype.kind != "f"
-            or not (np.isfinite(numbers) & (numbers >= 0)).all()
-        ):
+        numbers = np.asarray([0.0] if model._descends else [evidence])
+        for table in (*found, numbers):
+            if table.dtype.kind != "f" or not (np.isfinite(table) & (table >= 0)).all():
+                raise InvalidModelFileError("the calibration does not fit the model")
+        shape = (len(descent.levels), knots)
+        if any(table.shape != shape for table in found) or not (np.diff(found.knots, axis=1) > 0).all():
             raise InvalidModelFileError("the calibration does not fit the model")
-        return cls(descent, found.astype(np.float64), None if model._descends else float(evidence))
+        steep = Steepness(*(table.astype(np.float64) for table in found))
+        return cls(descent, steep, None if model._descends else float(evidence))
 
     def choice_scores(self, scores: NDArray[Any]) -> NDArray[Any]:
         """The score of each output beside its siblings."""

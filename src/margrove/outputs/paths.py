@@ -1,12 +1,12 @@
 """Probabilities of whole paths: one choice among siblings after another, from the root (Q.1 to Q.3, Q.6).
 
 Outputs are those of a `Descent`, and each has a score that only matters beside its siblings'. The steepness
-says how much a difference of scores is worth: one number for each depth.
+says how much a difference of scores is worth, at each depth and by how far the best sibling leads.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,27 @@ from margrove.outputs.descent import Descent
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
+
+
+class Steepness(NamedTuple):
+    """How steeply probabilities follow scores: depths x knots, with lines between the knots (Q.2)."""
+
+    knots: Array
+    """Leads, rising along each row."""
+    values: Array
+    """The steepness at each of these, at least 0; beyond the outer knots it is theirs."""
+
+    def at(self, depth: int, lead: Array) -> Array:
+        """That of choices at a depth, from 1, by their leads."""
+        found: Array = np.interp(lead, self.knots[depth - 1], self.values[depth - 1])
+        return found
+
+
+def leads(scores: NDArray[Any], starts: Whole, sizes: Whole) -> Array:
+    """By how much the best score exceeds the mean one, in each group along the last axis."""
+    x = scores.astype(np.float64)
+    found: Array = np.maximum.reduceat(x, starts, axis=-1) - np.add.reduceat(x, starts, axis=-1) / sizes
+    return found
 
 
 def scores_below(descent: Descent, class_scores: NDArray[Any], steepness: float) -> Array:
@@ -28,15 +49,19 @@ def scores_below(descent: Descent, class_scores: NDArray[Any], steepness: float)
     return scores
 
 
-def log_probabilities(descent: Descent, scores: NDArray[Any], steepness: Array) -> Array:
+def log_probabilities(descent: Descent, scores: NDArray[Any], steepness: Steepness) -> Array:
     """The logarithm of the probability that a path leads through each output (Q.2, Q.3)."""
     if not len(descent):
         return np.zeros((len(scores), 0))
-    logs: Array = scores * steepness[descent.depth - 1]
-    sizes = np.diff(np.append(descent.begins, len(descent)))
-    logs -= np.repeat(_log_sums(logs, descent.begins), sizes, axis=1)
-    for level in descent.levels[1:]:
-        logs[:, level] += logs[:, descent.parent[level]]
+    logs = scores.astype(np.float64)
+    for depth, level in enumerate(descent.levels, start=1):
+        begins = _begins(descent, level)
+        sizes = np.diff(np.append(begins, level.stop - level.start))
+        steep = steepness.at(depth, leads(logs[:, level], begins, sizes))
+        logs[:, level] *= np.repeat(steep, sizes, axis=1)
+        logs[:, level] -= np.repeat(_log_sums(logs[:, level], begins), sizes, axis=1)
+        if depth > 1:
+            logs[:, level] += logs[:, descent.parent[level]]
     return logs
 
 
@@ -47,7 +72,7 @@ def of_classes(descent: Descent, logs: Array) -> Array:
     return np.where(descent.terminal, logs[:, descent.end], -np.inf)
 
 
-def best_paths(descent: Descent, scores: NDArray[Any], steepness: Array) -> Whole:
+def best_paths(descent: Descent, scores: NDArray[Any], steepness: Steepness) -> Whole:
     """The most probable class of each row, by best-first search (Q.6); of equal ones the first.
 
     A probability only falls along a path, so that of an inner node bounds all that is below. In each round,
@@ -69,7 +94,12 @@ def best_paths(descent: Descent, scores: NDArray[Any], steepness: Array) -> Whol
         """Give the siblings of a child of each row's node their probabilities."""
         owner, column, starts = spans(descent.first[child], descent.last[child])
         row = rows[owner]
-        logs = scores[row, column] * steepness[descent.depth[column] - 1]
+        logs = scores[row, column].astype(np.float64)
+        depth, lead = descent.depth[child], leads(logs, starts, descent.last[child] - descent.first[child])
+        steep = np.empty(len(lead))
+        for d in np.unique(depth):
+            steep[depth == d] = steepness.at(d, lead[depth == d])
+        logs *= steep[owner]
         top = np.maximum.reduceat(logs, starts)
         sums = np.add.reduceat(np.exp(logs - top[owner]), starts)
         logs += (bound - top - np.log(sums))[owner]
