@@ -23,7 +23,7 @@ def measure(problem: Problem) -> dict[str, Any]:
     result: dict[str, Any] = {"problem": problem.name, "rows": problem.X.shape[0]}
     for name, estimator in {
         "ranking": mg.HierarchicalSVM(problem.taxonomy),
-        "descent": mg.PathMarginSVM(problem.taxonomy),
+        "descent": mg.DivideAndConquerSVM(problem.taxonomy),
     }.items():
         for kind, options in _ways(problem).items():
             model = mg.CalibratedTaxonomyClassifier(estimator)
