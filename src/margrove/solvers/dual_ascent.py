@@ -161,10 +161,9 @@ class _Ascent:
         """Solve the small problems of these examples, in a random order."""
         if not len(examples):
             return
+        # a first pass by neighbours would learn one region at a time
         if len(examples) <= NEIGHBOURS or (full and len(examples) == self.n):
-            order = self.rng.permutation(
-                examples
-            )  # a first pass by neighbours would learn one region at a time
+            order = self.rng.permutation(examples)
         else:
             block = np.arange(len(examples)) // NEIGHBOURS
             place = self.rng.permutation(block[-1] + 1)
