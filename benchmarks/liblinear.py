@@ -38,7 +38,7 @@ def timed(model: Any, X: Any, y: Any) -> tuple[float, Any]:
     return time.process_time() - start, model
 
 
-TOLERANCES = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
+TOLERANCES = (1.0, 0.7, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.07, 0.05, 0.03, 0.02, 0.01)
 
 
 def liblinear(tol: float, C: float) -> LinearSVC:

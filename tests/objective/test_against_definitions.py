@@ -6,9 +6,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from margrove.objective.certificate import Certificate
 from margrove.objective.contrasts import Duals
+from margrove.objective.inputs import Vectors
 from oracles.objective import naive_dual, naive_infeasibility, naive_primal, naive_slack, naive_weights
 from oracles.problems import ATTRIBUTES, COSTS, SHAPES, SLACKS, TREE_ONLY, plain_of, random_case
 
@@ -53,12 +55,14 @@ def test_values_are_those_of_the_definitions(seed, shape, cost, slack, multilabe
     duals = random_duals(rng, plain)
     ours = as_duals(duals)
     np.testing.assert_allclose(problem.weights(ours), naive_weights(plain, duals), rtol=1e-12, atol=1e-13)
-    assert problem.dual(ours, problem.weights(ours)) == pytest.approx(naive_dual(plain, duals), rel=1e-12)
+    V = problem.weights(ours)
+    assert problem.dual(ours, V) == pytest.approx(naive_dual(plain, duals), rel=1e-12)
+    assert problem.values(ours, V) == (problem.primal(V), problem.dual(ours, V))
     assert problem.n_contrasts.tolist() == [len(plain.contrasts(i)) for i in range(len(plain.X))]
 
     # weak duality: no feasible dual is above any primal
     assert problem.infeasibility(ours) <= 1e-12
-    assert problem.dual(ours, problem.weights(ours)) <= problem.primal(W)
+    assert problem.dual(ours, V) <= problem.primal(W)
 
     too_much = random_duals(rng, plain, feasible=False)
     assert problem.infeasibility(as_duals(too_much)) == pytest.approx(
@@ -78,6 +82,16 @@ def test_the_costs_and_attributes_of_the_problem_are_those_of_the_definitions(sl
         contrasts, expected = (lam[:, None, :] - lam[None, :, :] for lam in (ours.Lambda, theirs.Lambda))
         gram, expected_gram = (np.einsum("abv,cdv->abcd", part, part) for part in (contrasts, expected))
         np.testing.assert_allclose(gram, expected_gram, atol=1e-14)
+
+
+@pytest.mark.parametrize("density", [0.0, 0.01, 0.3])
+def test_sums_of_examples_are_the_same_from_few_coefficients_and_from_many(density):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((40, 30), density=0.2, format="csr", rng=rng)
+    A = sp.random_array((40, 25), density=density, format="csr", rng=rng)
+    W = Vectors(X).combine(A, np.float64)
+    assert type(W) is np.ndarray
+    np.testing.assert_allclose(W, X.toarray().T @ A.toarray(), atol=1e-13)
 
 
 def test_no_dual_variables():

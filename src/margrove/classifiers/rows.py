@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+BLOCK = 1 << 16  # weights at a time, that stay in the processor's cache
+
 
 def as_csr(X: Any) -> sp.csr_array:
     """A copy as sparse rows in canonical form: sorted, no duplicates, no stored zeros."""
@@ -63,35 +65,40 @@ def merge_private(X: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
     of their inputs to those of the inputs of X.
     """
     n, d = X.shape
-    users = np.bincount(X.indices, minlength=d)
-    kept = np.flatnonzero(users > 1)
     row = np.repeat(np.arange(n), np.diff(X.indptr))
+    users = np.bincount(X.indices, minlength=d)
     alone = users[X.indices] == 1
-    norm = np.sqrt(np.bincount(row[alone], weights=X.data[alone].astype(np.float64) ** 2, minlength=n))
-    owners = np.flatnonzero(norm)
-    column = np.full(d, -1)
-    column[kept] = np.arange(len(kept))
-    merged = np.full(n, -1)
+    private, owner = X.indices[alone], row[alone]
+    norm = np.sqrt(np.bincount(owner, weights=X.data[alone].astype(np.float64) ** 2, minlength=n))
+    kept, owners = np.flatnonzero(users > 1), np.flatnonzero(norm)
+    merged = np.zeros(n, np.intp)
     merged[owners] = len(kept) + np.arange(len(owners))
-    size = len(kept) + len(owners)
+    column = np.zeros(d, np.intp)
+    column[kept] = np.arange(len(kept))
+    column[private] = merged[owner]
+    share = np.ones(d, X.dtype)
+    share[private] = X.data[alone] / norm[owner]
 
-    features = np.concatenate([kept, X.indices[alone]])
-    columns = np.concatenate([column[kept], merged[row[alone]]])
-    shares = np.concatenate([np.ones(len(kept)), X.data[alone] / norm[row[alone]]])
-    expand = sp.csr_array((shares.astype(X.dtype), (features, columns)), shape=(d, size))
-
-    rows = np.concatenate([row[~alone], owners])
-    columns = np.concatenate([column[X.indices[~alone]], merged[owners]])
-    values = np.concatenate([X.data[~alone], norm[owners].astype(X.dtype)])
-    return sp.csr_array((values, (rows, columns)), shape=(n, size)), expand
+    # both matrices are written as sorted rows: one entry for each feature, and an example's norm as its last
+    size, met = len(kept) + len(owners), users > 0
+    expand = sp.csr_array((share[met], column[met], np.append(0, np.cumsum(met))), shape=(d, size))
+    ends = np.cumsum(np.diff(X.indptr) - np.bincount(owner, minlength=n))
+    indices = np.insert(column[X.indices[~alone]], ends[owners], merged[owners])
+    values = np.insert(X.data[~alone], ends[owners], norm[owners])
+    indptr = np.append(0, ends + np.cumsum(norm > 0))
+    return sp.csr_array((values, indices, indptr), shape=(n, size)), expand
 
 
 def expanded(expand: sp.csr_array, W: NDArray[Any]) -> NDArray[Any]:
     """expand @ W in W's type; where each row has one entry, as after `merge_private`, in one pass."""
     if (np.diff(expand.indptr) == 1).all():
-        rows: NDArray[Any] = W[expand.indices]
-        shared = np.flatnonzero(expand.data != 1)
-        rows[shared] *= expand.data[shared, None].astype(W.dtype)
+        share = expand.data.astype(W.dtype)[:, None]
+        rows = np.empty((len(share), W.shape[1]), W.dtype)
+        step = max(1, BLOCK // max(W.shape[1], 1))
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            np.take(W, expand.indices[part], axis=0, out=rows[part], mode="clip")
+            rows[part] *= share[part]
         return rows
     product: NDArray[Any] = expand.astype(W.dtype) @ W
     return product

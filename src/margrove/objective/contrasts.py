@@ -186,7 +186,10 @@ class ContrastProblem:
 
     def primal(self, W: Array) -> float:
         """(P.6)."""
-        return self.penalty(W) + float(self.bound @ self.slacks(W))
+        return self.penalty(W) + self._loss(W)
+
+    def _loss(self, W: Array) -> float:
+        return float(self.bound @ self.slacks(W))
 
     def weights(self, duals: Duals, dtype: Any = np.float64) -> Array:
         """W(alpha) = G + V (D.7), inputs x columns."""
@@ -200,7 +203,16 @@ class ContrastProblem:
 
     def dual(self, duals: Duals, W: Array) -> float:
         """(D.7), where W = W(alpha)."""
-        value = float(duals.alpha.sum() - self.penalty(W))
+        return self._gain(duals, W) - self.penalty(W)
+
+    def values(self, duals: Duals, W: Array) -> tuple[float, float]:
+        """Primal and dual, where W = W(alpha); what they have in common is computed once."""
+        penalty = self.penalty(W)
+        return penalty + self._loss(W), self._gain(duals, W) - penalty
+
+    def _gain(self, duals: Duals, W: Array) -> float:
+        """(D.7) without the square."""
+        value = float(duals.alpha.sum())
         if self.loss != "hinge":
             value -= self._conjugates(duals)
         if self.base is not None:

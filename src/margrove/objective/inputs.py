@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Rows = slice | NDArray[np.intp]
 CHUNK = 1 << 20  # numbers summed in single precision's own squares, at most
+SPARSE = 50  # numbers are added one after the other as fast as one that has to be looked up
 
 
 class Inputs(Protocol):
@@ -72,7 +73,10 @@ class Vectors:
 
     def combine(self, A: Any, dtype: Any) -> Array:
         """X' A."""
-        W: Array = (self._transposed.astype(dtype, copy=False) @ A.astype(dtype, copy=False)).toarray()
+        A = A.astype(dtype, copy=False)
+        filled = A.nnz * SPARSE > A.shape[0] * A.shape[1]
+        product = self._transposed.astype(dtype, copy=False) @ (A.toarray() if filled else A)
+        W: Array = product if filled else product.toarray()
         return W
 
     @cached_property

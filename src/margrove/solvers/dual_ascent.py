@@ -42,7 +42,7 @@ SLOW = 3  # rounds that do not halve the gap before all variables are moved toge
 CLIMBS = 10  # of these one after the other, while each closes the share WORTH of the gap
 WORTH = 0.05
 LARGE = 1 << 18  # weights; beyond, rounds alone are as fast
-NEIGHBOURS = 2048  # examples shuffled together: order is random, yet likely neighbours share weights in cache
+NEIGHBOURS = 8  # examples in a row: order is random, yet likely neighbours share weights in cache
 ROWS_AT_A_TIME = 1 << 24  # similarities that are at hand together
 
 
@@ -91,7 +91,7 @@ def solve(
         if relative <= 0.98 * tol or status != "iteration limit" or n_iter >= max_iter:
             duals = ascent.duals()
             W = problem.weights(duals, dtype)
-            primal, dual = problem.primal(W), problem.dual(duals, W)
+            primal, dual = problem.values(duals, W)
             if primal - dual <= tol * primal:
                 status = "converged"
             if status != "iteration limit" or n_iter >= max_iter:

@@ -116,13 +116,14 @@ class _Face:
 
     def room(self, direction: Array) -> float:
         """The longest step, up to 1, that breaks no constraint."""
-        falls = direction < 0
+        falls = -direction > self.beta  # by a whole step, below zero
         limit = float((self.beta[falls] / -direction[falls]).min(initial=1.0))
         if self.problem.loss == "hinge":
             rise = self.sums(direction) if self.shared else direction
-            rises = rise > 0
-            limit = min(limit, float(((self.bound - self.used)[rises] / rise[rises]).min(initial=1.0)))
-        return max(limit, 0.0)
+            left = np.maximum(self.bound - self.used, 0.0)
+            over = rise > left
+            limit = min(limit, float((left[over] / rise[over]).min(initial=1.0)))
+        return limit
 
     def projected(self, beta: Array) -> Array:
         """The variables without what is below zero or above the bounds."""
