@@ -236,6 +236,31 @@ def test_hostile_states_are_refused(change):
         loading.restore(header, arrays)
 
 
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("feature", lambda a: a + 1),  # beyond the features
+        ("feature", lambda a: a - 1),
+        ("feature", lambda a: a.astype(float)),
+        ("feature", lambda a: a[1:]),
+        ("column", lambda a: a + 1),
+        ("column", lambda a: a - 1),
+        ("column", lambda a: a[:, None]),
+        ("share", lambda a: a * np.nan),
+        ("share", lambda a: a.astype(int)),
+    ],
+)
+def test_hostile_parts_of_features_are_refused(name, change):
+    rows = np.eye(4)[np.arange(12) % 4]
+    alone = np.zeros((12, 2))
+    alone[0] = 1, 2
+    header, arrays = loading.describe(mg.HierarchicalSVM("flat").fit(np.hstack([rows, alone]), [0, 1, 2] * 4))
+    assert loading.restore(header, arrays)._W.shape == (5, 3)
+    arrays = arrays | {"merged." + name: change(arrays["merged." + name])}
+    with pytest.raises(InvalidModelFileError):
+        loading.restore(header, arrays)
+
+
 def test_weights_too_large_for_any_memory_are_refused():
     header, arrays = multilabel_state()
     header["features"]["number"] = 2**60

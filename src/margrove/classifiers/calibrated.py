@@ -256,7 +256,7 @@ class CalibratedTaxonomyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEsti
         check_is_fitted(self, "estimator_")
         X = self.estimator_._check_X(X)
         # a dense product in single precision depends on how many rows there are, a sparse one does not
-        is_single = self.estimator_.similarity_ is None and self.estimator_.weights_.dtype == np.float32
+        is_single = self.estimator_.similarity_ is None and self.estimator_._input_weights.dtype == np.float32
         return sp.csr_array(X) if is_single and not sp.issparse(X) else X
 
     def _blocks(self, X: Any) -> Iterator[tuple[slice, NDArray[Any]]]:

@@ -124,7 +124,7 @@ def held_out_scores(
     chosen = _enough(fold, max(1, HELD_OUT // max(width, 1))) if q > 1 else np.empty(0, np.int64)
     place = np.full(len(rows), -1)
     place[chosen] = np.arange(len(chosen))
-    scores = np.empty((len(chosen), width), model.weights_.dtype)
+    scores = np.empty((len(chosen), width), model._input_weights.dtype)
     length = None if isinstance(kernel, Precomputed | Subsequence) else common_length(X)
     for learn, out in splits(fold):
         out = out[place[out] >= 0]

@@ -72,7 +72,7 @@ class ClassModel(MarginModel):
         With `return_scores`, a pair: the labels, and their scores. Of equal scores, the first class wins.
         """
         X = self._check_X(X)
-        labels, scores = ranking(self._blocks(X), X.shape[0], self.classes_, top, self.weights_.dtype)
+        labels, scores = ranking(self._blocks(X), X.shape[0], self.classes_, top, self._input_weights.dtype)
         return (labels, scores) if return_scores else labels
 
     def predict(self, X: Any) -> Any:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from margrove import similarity
-from margrove.classifiers.rows import as_csr, canonical_rows, distinct_rows, expanded, merge_private
+from margrove.classifiers.merged import Merged
+from margrove.classifiers.rows import as_csr, canonical_rows, distinct_rows, merge_private
 from margrove.classifiers.scaling import EXTREME, GramInUnits, Units
 from margrove.classifiers.targets import Classes, read_targets
 from margrove.errors import LabelError
@@ -99,19 +100,20 @@ class Examples:
         ordinary = 1 / EXTREME < self.units.scale < EXTREME
         if W.size <= SMALL or not ordinary:
             W = W.astype(np.float64)
-        if self.expand is not None:
-            W = expanded(self.expand, W)
         if self.similar is None:
-            model.weights_ = self.units.weights(W)
+            merged = None if self.expand is None else Merged.of(self.expand, W.dtype)
+            model._keep_weights(self.units.weights(W), merged)
             model.similarity_ = None
         else:
+            if self.expand is not None:
+                W = self.expand.astype(W.dtype) @ W
             support = np.flatnonzero(W.any(axis=1))
-            model.weights_ = self.units.weights(self.units.weights(W[support]))
+            model._keep_weights(self.units.weights(self.units.weights(W[support])))
             model.similarity_ = self.similar.restricted(support)
-        model.attributes_, model.column_nodes_ = Lambda.astype(model.weights_.dtype), column_nodes
+        model.attributes_, model.column_nodes_ = Lambda.astype(W.dtype), column_nodes
         if bias is not None and self.centre is not None:
             bias = bias - self.centre @ model.weights_
-        model.intercept_ = None if bias is None else bias.astype(model.weights_.dtype)
+        model.intercept_ = None if bias is None else bias.astype(W.dtype)
         if certificate is not None:
             model.certificate_ = self.units.certificate(certificate)
             model.n_iter_ = model.certificate_.n_iter

@@ -14,7 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from margrove import similarity
 from margrove.classifiers import storage
 from margrove.classifiers.examples import read_X
+from margrove.classifiers.merged import Merged
 from margrove.classifiers.targets import Classes
+from margrove.errors import InvalidModelFileError
 from margrove.modelfile import pack_part
 
 
@@ -31,6 +33,10 @@ class MarginModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     similarity_: similarity.BoundSimilarity | None
     intercept_: NDArray[Any] | None = None
     """Added to the column scores."""
+    _W: NDArray[Any]
+    """Weights as training had them: of inputs."""
+    _merged: Merged | None = None
+    """Which input each feature is part of, where they are not the same."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -40,15 +46,29 @@ class MarginModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = kind == "subsequence"
         return tags
 
+    @property
+    def weights_(self) -> NDArray[Any]:
+        """W, features x columns of Lambda; with a similarity, coefficients of the rows that matter."""
+        return self._W if self._merged is None else self._merged.weights(self._W)
+
+    def _keep_weights(self, W: NDArray[Any], merged: Merged | None = None) -> None:
+        self._W, self._merged = W, merged
+
+    @property
+    def _input_weights(self) -> NDArray[Any]:
+        """W, inputs x columns of Lambda."""
+        return self._W
+
     def _check_X(self, X: Any) -> Any:
-        check_is_fitted(self, "weights_")
+        check_is_fitted(self, "classes_")
         return read_X(self, X, reset=False)
 
     def _column_scores(self, X: Any) -> NDArray[Any]:
         """W x for each row, by column of Lambda."""
-        W = self.weights_
+        W = self._input_weights
         if self.similarity_ is None:
-            scores: NDArray[Any] = X.astype(W.dtype, copy=False) @ W
+            rows = X.astype(W.dtype, copy=False)
+            scores: NDArray[Any] = (rows if self._merged is None else self._merged.rows(rows)) @ W
         else:
             scores = np.empty((X.shape[0], W.shape[1]), W.dtype)
             for rows, block in self.similarity_.blocks(X):
@@ -67,7 +87,7 @@ class MarginModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X = self._check_X(X)
         if self.column_nodes_ is None:
             return self._column_scores(X)
-        scores = np.zeros((X.shape[0], self.taxonomy_.n_nodes), self.weights_.dtype)
+        scores = np.zeros((X.shape[0], self.taxonomy_.n_nodes), self._input_weights.dtype)
         known = self.column_nodes_ >= 0
         scores[:, self.column_nodes_[known]] = self._column_scores(X)[:, known]
         return scores
@@ -83,12 +103,12 @@ class MarginModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Write the model to a file, which `margrove.load` reads."""
         from margrove import loading
 
-        check_is_fitted(self, "weights_")
+        check_is_fitted(self, "classes_")
         loading.save(self, path)
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the model as plain values and arrays."""
-        check_is_fitted(self, "weights_")
+        check_is_fitted(self, "classes_")
         certificate = getattr(self, "certificate_", None)
         header = {
             "params": storage.params_to_state(self.get_params(deep=False)),
@@ -97,6 +117,8 @@ class MarginModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "features": storage.features_to_state(self),
         }
         arrays = storage.weights_to_state(self._stored_weights(), self.attributes_, self.column_nodes_)
+        if self._merged is not None:
+            arrays |= self._merged.to_state()
         if self.intercept_ is not None:
             arrays["intercept"] = self.intercept_
         if self.similarity_ is not None:
@@ -115,11 +137,17 @@ class MarginModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if feature_names is not None:
             model.feature_names_in_ = feature_names
         model.similarity_ = storage.similarity_from_state(header.get("similarity"), arrays)
-        n_inputs = model.n_features_in_ if model.similarity_ is None else model.similarity_.n
-        model.weights_, model.attributes_, model.column_nodes_ = storage.weights_from_state(
-            arrays, n_inputs, model._n_outputs(), classes.taxonomy.n_nodes
+        W, model.attributes_, model.column_nodes_ = storage.weights_from_state(
+            arrays, model._n_outputs(), classes.taxonomy.n_nodes
         )
-        model.intercept_ = storage.intercept_from_state(arrays, model.weights_)
+        if model.similarity_ is None:
+            n_inputs, merged = model.n_features_in_, Merged.from_state(arrays, model.n_features_in_, len(W))
+        else:
+            n_inputs, merged = model.similarity_.n, None
+        if merged is None and len(W) != n_inputs:
+            raise InvalidModelFileError(f"there are weights of {len(W):,} inputs, not of {n_inputs:,}")
+        model._keep_weights(W, merged)
+        model.intercept_ = storage.intercept_from_state(arrays, W)
         if header["certificate"] is not None or cls._is_certified:
             model.certificate_ = storage.certificate_from_state(header["certificate"])
             model.n_iter_ = model.certificate_.n_iter
@@ -127,8 +155,7 @@ class MarginModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _stored_weights(self) -> NDArray[Any]:
         """The weights of which a file keeps a copy."""
-        W: NDArray[Any] = self.weights_
-        return W
+        return self._W
 
     def _n_outputs(self) -> int:
         """How many rows Lambda has."""

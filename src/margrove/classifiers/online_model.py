@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from margrove.classifiers import storage
+from margrove.classifiers.merged import Merged
 from margrove.classifiers.ranking_model import RankingModel
 from margrove.classifiers.targets import Classes
 from margrove.classifiers.thresholds import SIZE, Threshold, normal_equations
@@ -69,9 +70,14 @@ class OnlineModel(RankingModel):
         """W, features x columns of Lambda; with a similarity, coefficients of the inputs that mattered."""
         return self._memory.weights()
 
-    @weights_.setter
-    def weights_(self, W: NDArray[Any]) -> None:
+    def _keep_weights(self, W: NDArray[Any], merged: Merged | None = None) -> None:
+        if merged is not None:
+            raise InvalidModelFileError("a model that goes on learning has weights of every feature")
         self._memory = Memory(GrowingMatrix(np.array(W)))
+
+    @property
+    def _input_weights(self) -> NDArray[Any]:
+        return self.weights_
 
     @property
     def n_updates_(self) -> int:

@@ -24,7 +24,7 @@ class RankingModel(ClassModel):
     def _class_scores(self, X: Any) -> NDArray[Any]:
         """F for each row."""
         n, q = X.shape[0], self.attributes_.shape[0]
-        F = np.empty((n, q), self.weights_.dtype)
+        F = np.empty((n, q), self._input_weights.dtype)
         to_classes = self.attributes_.T.tocsc()
         for rows in row_blocks(n, self.attributes_.shape[1]):
             F[rows] = self._column_scores(X[rows]) @ to_classes

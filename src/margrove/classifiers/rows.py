@@ -13,8 +13,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-BLOCK = 1 << 16  # weights at a time, that stay in the processor's cache
-
 
 def as_csr(X: Any) -> sp.csr_array:
     """A copy as sparse rows in canonical form: sorted, no duplicates, no stored zeros."""
@@ -80,25 +78,10 @@ def merge_private(X: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
     share[private] = X.data[alone] / norm[owner]
 
     # both matrices are written as sorted rows: one entry for each feature, and an example's norm as its last
-    size, met = len(kept) + len(owners), users > 0
+    size, met = max(len(kept) + len(owners), 1), users > 0  # one, if there is nothing but zeros
     expand = sp.csr_array((share[met], column[met], np.append(0, np.cumsum(met))), shape=(d, size))
     ends = np.cumsum(np.diff(X.indptr) - np.bincount(owner, minlength=n))
     indices = np.insert(column[X.indices[~alone]], ends[owners], merged[owners])
     values = np.insert(X.data[~alone], ends[owners], norm[owners])
     indptr = np.append(0, ends + np.cumsum(norm > 0))
     return sp.csr_array((values, indices, indptr), shape=(n, size)), expand
-
-
-def expanded(expand: sp.csr_array, W: NDArray[Any]) -> NDArray[Any]:
-    """expand @ W in W's type; where each row has one entry, as after `merge_private`, in one pass."""
-    if (np.diff(expand.indptr) == 1).all():
-        share = expand.data.astype(W.dtype)[:, None]
-        rows = np.empty((len(share), W.shape[1]), W.dtype)
-        step = max(1, BLOCK // max(W.shape[1], 1))
-        for start in range(0, len(rows), step):
-            part = slice(start, start + step)
-            np.take(W, expand.indices[part], axis=0, out=rows[part], mode="clip")
-            rows[part] *= share[part]
-        return rows
-    product: NDArray[Any] = expand.astype(W.dtype) @ W
-    return product

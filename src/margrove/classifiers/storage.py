@@ -142,7 +142,7 @@ def matrix_from_state(name: str, arrays: Arrays, shape: tuple[int, int], dtype: 
     return np.array(W)
 
 
-def weights_from_state(arrays: Arrays, n_features: int, n_outputs: int, n_nodes: int) -> tuple[Any, Any, Any]:
+def weights_from_state(arrays: Arrays, n_outputs: int, n_nodes: int) -> tuple[Any, Any, Any]:
     """Weights, attributes, and the nodes of their columns."""
     Lambda = unpack_csr("attributes", arrays)
     is_sparse = "weights" not in arrays
@@ -150,7 +150,7 @@ def weights_from_state(arrays: Arrays, n_features: int, n_outputs: int, n_nodes:
     nodes = arrays.get("column_nodes")
     n_columns = Lambda.shape[1]
     if not (
-        W.shape == (n_features, n_columns)
+        W.shape[1:] == (n_columns,)
         and W.dtype in (np.float32, np.float64)
         and Lambda.shape[0] == n_outputs
         and (nodes is None or (nodes.dtype.kind == "i" and nodes.shape == (n_columns,)))
@@ -158,8 +158,8 @@ def weights_from_state(arrays: Arrays, n_features: int, n_outputs: int, n_nodes:
     ):
         raise InvalidModelFileError("weights, attributes and outputs do not fit together")
     if is_sparse:
-        if n_features * n_columns * W.dtype.itemsize > sys.maxsize:
-            raise InvalidModelFileError(f"{n_features:,} x {n_columns:,} weights are too many")
+        if W.shape[0] * n_columns * W.dtype.itemsize > sys.maxsize:
+            raise InvalidModelFileError(f"{W.shape[0]:,} x {n_columns:,} weights are too many")
         W = W.toarray()
     if not (np.isfinite(W).all() and np.isfinite(Lambda.data).all()):
         raise InvalidModelFileError("weights or attributes are not finite")
