@@ -42,11 +42,11 @@ def draw(n, seed=0, noise=1.0):
 X, Y = draw(600)
 X_NEW, Y_NEW = draw(3000, seed=1)
 ESTIMATORS = {
-    "ranking": mg.HierarchicalSVM(TREE, tol=0.03),
-    "ranking in a graph": mg.HierarchicalSVM(GRAPH, tol=0.03),
-    "flat": mg.HierarchicalSVM("flat", tol=0.03),
-    "descent": mg.PathMarginSVM(TREE, fit_intercept=False, tol=0.03),
-    "Gaussian": mg.PathMarginSVM(TREE, kernel="gaussian", tol=0.03),
+    "ranking": mg.HierarchicalSVM(TREE, tol=0.001),
+    "ranking in a graph": mg.HierarchicalSVM(GRAPH, tol=0.001),
+    "flat": mg.HierarchicalSVM("flat", tol=0.001),
+    "descent": mg.PathMarginSVM(TREE, fit_intercept=False, tol=0.001),
+    "Gaussian": mg.PathMarginSVM(TREE, kernel="gaussian", tol=0.001),
 }
 
 
@@ -218,7 +218,7 @@ def test_only_rows_like_those_to_come_are_held_out():
     rng = np.random.default_rng(0)
     hard = rng.random(600) < 0.2
     y = np.where(hard, rng.permutation(Y), Y)  # what hard rows say is luck
-    model = mg.CalibratedTaxonomyClassifier(mg.HierarchicalSVM("flat", tol=0.03))
+    model = mg.CalibratedTaxonomyClassifier(mg.HierarchicalSVM("flat", tol=0.001))
     sure = model.fit(X, y, calibration_weight=~hard).predict_proba(X_NEW).max(axis=1).mean()
     unsure = model.fit(X, y, calibration_weight=hard).predict_proba(X_NEW).max(axis=1).mean()
     assert sure > unsure + 0.1

@@ -88,6 +88,6 @@ def test_slow_convergence_is_over(monkeypatch):
     similar = replace(problem, inputs=Similarities(Table(X @ X.T), np.arange(len(X))))
     again = dual_ascent.solve(similar, layout, rng=np.random.default_rng(0), **options)
     assert again.certificate.primal == pytest.approx(quick.certificate.primal, rel=2e-6)
-    monkeypatch.setattr(dual_ascent, "LARGE", 0)
+    monkeypatch.setattr(dual_ascent, "CLIMBS", 0)
     slow = dual_ascent.solve(problem, layout, rng=np.random.default_rng(0), **options)
     assert slow.certificate.status == "iteration limit"

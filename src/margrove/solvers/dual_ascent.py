@@ -1,11 +1,11 @@
 """Certified dual ascent over contrasts: active sets, shrinking, warm starts (Cai, section 4.3).
 
-The dual (D.1) has a block of variables for each example, and blocks share nothing but W. One pass over all
-contrasts, learning as it goes, gives a start. Then come rounds. Each searches all contrasts, which measures
-the gap and finds new ones, and makes several passes over the few that are active: first over the examples
-with the largest optimality measure psi (Cai's Proposition 3), then over more, down to a level that follows
-the gap. When a search finds the gap small enough, the objective room computes W, primal and dual from their
-definitions, and only its verdict ends the fit.
+The dual (D.1) has a block of variables for each example, and blocks share nothing but W. A few passes over
+all contrasts, learning as they go, give a start. Then come rounds. Each searches all contrasts, which
+measures the gap and finds new ones, and makes several passes over the few that are active: first over the
+examples with the largest optimality measure psi (Cai's Proposition 3), then over more, down to a level that
+follows the gap. When a search finds the gap small enough, the objective room computes W, primal and dual
+from their definitions, and only its verdict ends the fit.
 """
 
 from __future__ import annotations
@@ -34,14 +34,15 @@ from margrove.solvers.state import empty_slots, filled, moved, no_findings, scra
 CAPACITY = 32  # contrasts that an example has room for at first; doubled where that is too few
 OFFERS = 16  # new contrasts that one look at an example may bring
 STEPS = 15  # of the small problem of one example, at one visit
-START = 0.1  # psi that the first pass leaves alone, in units of the margin
+START = 0.1  # psi that the first passes leave alone, in units of the margin
+LITTLE = 0.4  # share of the gap that a pass over all contrasts may leave if it is to be followed by another
 SETTLED = 0.2  # examples with psi below this share of the average gap are left alone
 KNOWN = 0.7  # share of the gap from which on known contrasts are worth MORE passes between two searches
 MORE = 10
 SLOW = 3  # rounds that do not halve the gap before all variables are moved together
 CLIMBS = 10  # of these one after the other, while each closes the share WORTH of the gap
 WORTH = 0.05
-LARGE = 1 << 18  # weights; beyond, rounds alone are as fast
+LARGE = 1 << 18  # weights; more do not fit in the cache, and rounds alone are as fast as climbing
 NEIGHBOURS = 8  # examples in a row: order is random, yet likely neighbours share weights in cache
 ROWS_AT_A_TIME = 1 << 24  # similarities that are at hand together
 
@@ -73,7 +74,7 @@ def solve(
     began = time.perf_counter()
     ascent = _Ascent(problem, layout, dtype, n_threads, rng)
     if start is None or not len(start.alpha):
-        ascent.visit(np.arange(ascent.n), full=True, eps=START)
+        ascent.begin()
     else:
         ascent.resume(start)
     status: Status = "iteration limit"
@@ -141,6 +142,8 @@ class _Ascent:
         self.shared = problem.slack == "example"
         self.n, self.q = problem.Y.shape
         self.n_contrasts = problem.n_contrasts
+        # the gap is at most this times the largest psi (E.5)
+        self.total = float(self.bound.sum() if self.shared else self.bound @ self.n_contrasts)
         self.n_columns = layout.n_columns
         self.rng = rng
         self.n_threads = n_threads
@@ -157,12 +160,29 @@ class _Ascent:
             scratch(self.tables.attributes, self.slots, self.n_columns, offers) for _ in range(self.n_threads)
         ]
 
+    def begin(self) -> None:
+        """Passes over all contrasts, while they leave little of the gap that they meet on their way."""
+        examples, eps = np.arange(self.n), START
+        gap = np.inf
+        while True:
+            self.visit(examples, full=True, eps=eps)
+            before, gap = gap, float(self.found.gap.sum())
+            if not 0 < gap < LITTLE * before:
+                return
+            self.make_room()
+            eps = min(START, self.settled(gap))
+            examples = np.flatnonzero(self.found.psi > eps)
+
+    def settled(self, gap: float) -> float:
+        """The psi below which an example is left alone."""
+        return SETTLED * gap / self.total if self.total > 0 else 0.0
+
     def visit(self, examples: NDArray[np.int64], *, full: bool, eps: float) -> None:
         """Solve the small problems of these examples, in a random order."""
         if not len(examples):
             return
-        # a first pass by neighbours would learn one region at a time
-        if len(examples) <= NEIGHBOURS or (full and len(examples) == self.n):
+        # of rows that have nothing in common, a pass learns more: the first, and where the cache is no matter
+        if self.W.size <= LARGE or (full and len(examples) == self.n):
             order = self.rng.permutation(examples)
         else:
             block = np.arange(len(examples)) // NEIGHBOURS
@@ -219,9 +239,7 @@ class _Ascent:
         """Several passes over the active contrasts of the examples that are furthest from optimal."""
         self.make_room()
         known = float(self.found.gap[self.found.fresh == 0].sum()) > KNOWN * gap
-        # the gap is at most `total` times the largest psi (E.5)
-        total = float(self.bound.sum() if self.shared else self.bound @ self.n_contrasts)
-        eps = SETTLED * gap / total if total > 0 else 0.0
+        eps = self.settled(gap)
         active = np.flatnonzero(self.found.psi > eps)
         restless = active[self.found.fresh[active] > 0]
         self.visit(active, full=False, eps=eps)
