@@ -351,3 +351,31 @@ def test_wrong_targets_and_confidences_are_named(fitted):
     for confidence in (0, 1.5, -1, float("nan")):
         with pytest.raises(ValueError, match="expected a probability"):
             fitted["flat"].predict(X, confidence=confidence)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "gaussian", "precomputed"])
+def test_a_class_whose_rows_all_weigh_nothing_stays_a_class(kernel):
+    rows, labels = (X[:90], Y[:90]) if kernel != "precomputed" else (X[:90] @ X[:90].T, Y[:90])
+    silent = labels == "t"
+    for estimator in (mg.HierarchicalSVM(TREE, kernel=kernel), mg.PathMarginSVM(TREE, kernel=kernel)):
+        model = mg.CalibratedTaxonomyClassifier(estimator).fit(rows, labels, (~silent).astype(float))
+        assert (model.classes_ == NAMES).all()
+        P = model.predict_proba(rows)
+        np.testing.assert_allclose(P.sum(axis=1), 1)
+        assert P[:, NAMES == "t"].max() < 0.5
+
+
+def test_the_rows_of_the_caller_stay_as_they_are():
+    rng = np.random.default_rng(0)
+    for columns in ([1, 0], [1, 1]):  # unsorted, and one entry in two parts
+        rows = sp.csr_matrix(
+            (rng.normal(size=120), np.tile(columns, 60), np.arange(0, 121, 2)), shape=(60, 2)
+        )
+        for part in (rows.data, rows.indices, rows.indptr):
+            part.flags.writeable = False
+        model = mg.CalibratedTaxonomyClassifier(mg.HierarchicalSVM("flat")).fit(
+            rows, np.tile(list("abc"), 20)
+        )
+        model.predict_proba(rows)
+        assert rows.nnz == 120
+        assert rows.indices[:2].tolist() == columns

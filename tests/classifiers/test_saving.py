@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import subprocess
 import sys
 
@@ -273,6 +274,15 @@ def test_weights_too_large_for_any_memory_are_refused():
     }
     with pytest.raises(InvalidModelFileError):
         loading.restore(header, arrays)
+
+
+def test_a_warm_start_goes_on_after_a_pickle():
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(120, 4)), np.resize(list("abc"), 120)
+    model = mg.HierarchicalSVM("flat", warm_start=True).fit(rows, labels)
+    again = pickle.loads(pickle.dumps(model)).fit(rows, labels)
+    assert again.n_iter_ == model.fit(rows, labels).n_iter_
+    np.testing.assert_array_equal(again.weights_, model.weights_)
 
 
 # --- tables ---

@@ -108,7 +108,7 @@ def test_a_symbolic_link_stays_one(tmp_path):
 
 
 def test_what_cannot_be_replaced(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"nowhere/model\.mg'"):  # and not the temporary file
         save(tmp_path / "nowhere" / "model.mg")
     with pytest.raises(IsADirectoryError):
         save(tmp_path)

@@ -16,7 +16,7 @@ from margrove import similarity
 from margrove.classifiers.class_model import ClassModel, row_blocks
 from margrove.classifiers.examples import identities
 from margrove.classifiers.folds import deal_by_class, splits
-from margrove.classifiers.rows import distinct_rows
+from margrove.classifiers.rows import as_csr, distinct_rows
 from margrove.classifiers.steepness import Choices, steepness, steepness_by_lead
 from margrove.classifiers.targets import with_miscellaneous
 from margrove.errors import DataError, InvalidModelFileError
@@ -107,13 +107,17 @@ def held_out_scores(
     """Scores of rows by fits that did not see them, the numbers of their classes, and their weights.
 
     Equal rows of a class count as one of their weight. Rows without a share are not held out, nor is the only
-    row of a class.
+    row of a class. A class whose rows all weigh nothing is there in every fit, by one of them.
     """
+    if sp.issparse(X):
+        X = as_csr(X)  # the caller's matrix stays as it is, sorted or not
     n, q = X.shape[0], len(model.classes_)
     Y = sp.csr_array((np.ones(n), (np.arange(n), number)), shape=(n, q))
     kernel = similarity.get(model.kernel)
     rows, weight = distinct_rows(identities(kernel, X), Y, weight)
-    number = number[rows]
+    weightless = np.setdiff1d(number, number[rows])
+    silent = np.array([np.argmax(number == r) for r in weightless], np.int64)
+    all_numbers, number = number, number[rows]
     fold = deal_by_class(number, folds, share[rows] > 0)
     if q > 1 and not (fold >= 0).any():
         raise DataError(
@@ -131,13 +135,15 @@ def held_out_scores(
         if not len(out):
             continue
         fitted = clone(model).set_params(taxonomy=model.taxonomy_)
-        learned = _take(kernel, X, rows[learn], rows[learn])
-        weights = [weight[learn]] if has_fit_parameter(fitted, "sample_weight") else []
-        fitted.fit(learned, model.classes_[number[learn]], *weights)
-        seen: Any = None if length is None else (abs(learned).sum(axis=0) > 0).astype(learned.dtype)
+        known = np.append(rows[learn], silent)
+        learned = _take(kernel, X, known, known)
+        weights = np.append(weight[learn], np.zeros(len(silent)))
+        given = [weights] if has_fit_parameter(fitted, "sample_weight") else []
+        fitted.fit(learned, model.classes_[all_numbers[known]], *given)
+        seen: Any = None if length is None else (abs(X[rows[learn]]).sum(axis=0) > 0).astype(X.dtype)
         for part in row_blocks(len(out), width):
             block = out[part]
-            inputs = _take(kernel, X, rows[block], rows[learn])
+            inputs = _take(kernel, X, rows[block], known)
             if length is not None:
                 inputs = without_unseen(inputs, seen, length)
             scores[place[block]] = fitted._choice_scores(inputs)

@@ -195,7 +195,8 @@ class CertifiedFit:
         if duals.example.max() >= n or max(duals.pos.max(), duals.neg.max()) >= q:
             return None
         right = sp.csr_array(problem.Y)
-        fits = (right[duals.example, duals.pos] > 0).all() and not (right[duals.example, duals.neg] > 0).any()
+        example, pos, neg = (np.array(part) for part in duals[:3])  # SciPy wants to own what it looks up
+        fits = (right[example, pos] > 0).all() and not (right[example, neg] > 0).any()
         return duals if fits else None
 
     def _reporter(self, watch: Watch | None, units: Units) -> Watch | None:

@@ -55,7 +55,11 @@ def _create_beside(target: Path) -> tuple[Path, int]:
     """Create a temporary file in the same directory, locked for as long as it is open."""
     while True:
         temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        try:
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            error.filename = str(target)  # what the caller knows of
+            raise
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:  # else another process took it for abandoned before the lock
             return temporary, descriptor
