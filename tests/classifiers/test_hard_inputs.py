@@ -65,6 +65,22 @@ def test_huge_features_earn_a_warning(factor):
     assert fitted.score(X * factor, y) > 0.6
 
 
+@pytest.mark.parametrize("C", [1e3, 1e4])
+def test_where_single_precision_comes_to_a_halt_double_goes_on(C):
+    """Nothing but rounding is in the way of a gap: C times tiny errors, where there need be none."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 200)), np.resize(list("abc"), 60)
+    rounds = []
+    fitted = mg.HierarchicalSVM("flat", C=C).fit(X, y, watch=rounds.append)
+    assert fitted.certificate_.status == "converged"
+    assert fitted.certificate_.relative_gap <= fitted.tol
+    counts = [told.n_iter for told in rounds]
+    assert counts == sorted(counts)
+    assert counts[-1] == fitted.n_iter_ > 15  # the rounds of both
+    exact = mg.HierarchicalSVM("flat", C=C, tol=1e-6).fit(X, y)
+    assert fitted.certificate_.primal == pytest.approx(exact.certificate_.primal, rel=fitted.tol)
+
+
 @pytest.mark.parametrize("factor", [1e-170, 1e160, 1e300, 5e-324])
 def test_features_beyond_the_arithmetic_are_an_error(factor):
     X, y = problem()
