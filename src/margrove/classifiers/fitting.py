@@ -6,7 +6,6 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -141,30 +140,16 @@ class CertifiedFit:
         start: Duals | None = None,
         watch: Watch | None = None,
     ) -> Solution:
-        """Solve it, with an unpenalised bias of the columns (D.8) where `fit_intercept` asks for one.
-
-        Where single precision comes to a halt before the gap is small enough, double goes on from there.
-        """
+        """Solve it, with an unpenalised bias of the columns (D.8) where `fit_intercept` asks for one."""
         from margrove.solvers import bias, dual_ascent  # compile; prediction has no need of them
-        from margrove.solvers.progress import continued
-
-        def solve(start: Duals | None, b: Any, watch: Watch | None, options: dict[str, Any]) -> Solution:
-            if self.fit_intercept:
-                return bias.solve_with_bias(problem, layout, start=start, bias=b, watch=watch, **options)
-            return dual_ascent.solve(problem, layout, start=start, watch=watch, **options)
 
         options = self._options(problem.bound) | {"max_iter": int(max_iter)}
+        if not self.fit_intercept:
+            return dual_ascent.solve(problem, layout, start=start, watch=watch, **options)
         earlier = None if start is None else getattr(self, "_bias", None)
         if earlier is not None and len(earlier) != layout.n_columns:
             earlier = None
-        solution = solve(start, earlier, watch, options)
-        reached = solution.certificate
-        if reached.status != "stalled" or options["dtype"] != np.float32:
-            return solution
-        options |= {"dtype": np.float64, "max_iter": max(0, options["max_iter"] - reached.n_iter)}
-        told = continued(watch, reached.n_iter, reached.seconds)
-        finer = solve(solution.duals, solution.bias, told, options)
-        return replace(finer, certificate=finer.certificate.after(reached))
+        return bias.solve_with_bias(problem, layout, start=start, bias=earlier, watch=watch, **options)
 
     def _average(
         self,

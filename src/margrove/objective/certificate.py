@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Status = Literal["converged", "iteration limit", "interrupted", "stalled"]
@@ -64,10 +64,6 @@ class Certificate:
             max_violation=max((part.max_violation for part in parts), default=0.0),
             n_active=sum(part.n_active for part in parts),
         )
-
-    def after(self, earlier: Certificate) -> Certificate:
-        """The same of a fit that went on where an earlier one ended."""
-        return replace(self, n_iter=earlier.n_iter + self.n_iter, seconds=earlier.seconds + self.seconds)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""

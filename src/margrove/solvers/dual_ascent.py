@@ -70,13 +70,13 @@ def solve(
     start: Duals | None = None,
     watch: Watch | None = None,
 ) -> Solution:
-    """Minimise `problem` to a relative duality gap of `tol`; `watch` sees each round, and ends it by True."""
+    """Minimise `problem` to a relative duality gap of `tol`; `watch` sees each round, and ends it by True.
+
+    Where single precision comes to a halt before the gap is small enough, double goes on from there.
+    """
     began = time.perf_counter()
     ascent = _Ascent(problem, layout, dtype, n_threads, rng)
-    if start is None or not len(start.alpha):
-        ascent.begin()
-    else:
-        ascent.resume(start)
+    ascent.begin(start)
     status: Status = "iteration limit"
     patience, n_iter = Patience(), 0
     gaps: list[float] = []
@@ -87,6 +87,12 @@ def solve(
         progress = Progress(n_iter, primal, primal - gap, relative, time.perf_counter() - began)
         if watch is not None and watch(progress):
             status = "interrupted"
+        elif tired and dtype == np.float32 and n_iter < max_iter:
+            start, dtype, patience = ascent.duals(), np.float64, Patience()
+            ascent = _Ascent(problem, layout, dtype, n_threads, rng)
+            ascent.begin(start)
+            n_iter += 1
+            continue
         elif tired:
             status = "stalled"
         if relative <= 0.98 * tol or status != "iteration limit" or n_iter >= max_iter:
@@ -160,8 +166,11 @@ class _Ascent:
             scratch(self.tables.attributes, self.slots, self.n_columns, offers) for _ in range(self.n_threads)
         ]
 
-    def begin(self) -> None:
-        """Passes over all contrasts, while they leave little of the gap that they meet on their way."""
+    def begin(self, start: Duals | None) -> None:
+        """Passes over all contrasts, while they leave little of the gap that they meet; or a given start."""
+        if start is not None and len(start.alpha):
+            self.resume(start)
+            return
         examples, eps = np.arange(self.n), START
         gap = np.inf
         while True:

@@ -22,13 +22,6 @@ Watch: TypeAlias = Callable[[Progress], bool | None]
 """Sees each round, and ends the work by True."""
 
 
-def continued(watch: Watch | None, n_iter: int, seconds: float) -> Watch | None:
-    """What sees the rounds of a solver that goes on after so many, and so long."""
-    if watch is None:
-        return None
-    return lambda told: watch(told._replace(n_iter=n_iter + told.n_iter, seconds=seconds + told.seconds))
-
-
 class Patience:
     """Waits while neither the gap gets smaller nor the dual higher: the arithmetic has no more to give."""
 
